@@ -62,7 +62,7 @@ function fieldsOfMessage(other: unknown): PatternFields<unknown> | undefined {
   return typeof id === 'string' && typeof url === 'string' && typeof settings === 'object' ? ofMessage : undefined
 }
 
-/** Additional fields of an attempt, whose values come from its message. */
+/** Pattern fields of an attempt that are read from the message of the attempt. */
 const ofAttempt: PatternFields<EntryOf<'attempt'>> = {
   retries: { ...publishedFields.retries, read: (entry) => entry.maxRetries },
 }

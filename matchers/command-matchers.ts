@@ -50,8 +50,8 @@ export function executed(received: unknown, ...given: readonly (CommandArgPatter
 }
 
 /**
- * Splits the arguments of the matcher into the arguments of the command and the options `{ times: n }`, if they are the
- * last argument.
+ * Splits the arguments of the matcher. A last argument such as `{ times: n }` contains the options. All other arguments
+ * are those of the command.
  */
 function splitOptions(given: readonly (CommandArgPattern | MatchOptions)[]): {
   words: readonly CommandArgPattern[]
@@ -145,7 +145,7 @@ function compareWords(entry: EntryOf<'command'>, words: readonly CommandArgPatte
   return compared
 }
 
-/** Returns a function that tests one argument. It compares bytes without decoding them where possible. */
+/** Returns a function that tests one argument. The function compares bytes without decoding them where possible. */
 function wordFits(expected: CommandArgPattern, index: number): (word: Bytes) => boolean {
   if (typeof expected === 'object') return (word) => compareWord(word, expected, index).length === 0
   const wanted = utf8(String(expected))

@@ -4,7 +4,10 @@ import { nameAt, withoutSecrets } from './failure/hidden-values.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 import { differingLines } from './text-diff.js'
 
-/** Texts that replace the literals of a difference if the literals would not explain it. */
+/**
+ * Texts that a failure prints instead of the expected and the received literal, if the literals would not explain the
+ * difference.
+ */
 export interface DifferenceWording {
   readonly expected?: string
   readonly received?: string | ((redaction: Redaction) => string)
@@ -97,7 +100,10 @@ function compareFields(received: unknown, expected: Record<string, unknown>, pat
   })
 }
 
-/** Tests a text without the flags `g` and `y`. With these flags, the result would depend on the previous test. */
+/**
+ * Tests a text with a regular expression, but without its flags `g` and `y`. With these flags, the result would depend
+ * on earlier calls.
+ */
 export function fits(text: string, pattern: RegExp): boolean {
   return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).test(text)
 }
@@ -105,7 +111,7 @@ export function fits(text: string, pattern: RegExp): boolean {
 function distance(received: unknown, expected: unknown): number {
   if (typeof received === 'string' && typeof expected === 'string') return textsApart(received, expected)
   if (typeof received === 'number' && typeof expected === 'number') return numbersApart(received, expected)
-  // A missing value has the greatest distance. An equal value of another type has a small one.
+  // A missing value has the greatest distance. An equal value of another type has a small distance.
   if (received === undefined || received === null) return 1
   // Do not convert objects to text: an object may have its own `toString()`, or be nested too deeply.
   if (typeof received === 'object' || typeof expected === 'object') return 0.9
@@ -124,8 +130,8 @@ function numbersApart(one: number, other: number): number {
 }
 
 /**
- * Returns an approximate distance. It is rarely less than the distance that `ValueDifference.distance` computes, and
- * takes about a hundredth of the work. Long lists are first sorted by the approximate distance.
+ * Returns an approximate distance. It takes about a hundredth of the work of `ValueDifference.distance`, and is rarely
+ * less than that distance. Long lists of candidates are first sorted by the approximate distance.
  */
 export function roughDistance(received: unknown, expected: unknown): number {
   if (typeof received !== 'string' || typeof expected !== 'string') {

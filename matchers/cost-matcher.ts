@@ -68,7 +68,7 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
     const sent = evidence.ofType('command').filter(({ via }) => via !== 'direct')
     const nameOf = ({ argv }: EntryOf<'command'>): string => evidence.redaction.words([text(argv[0]!)])[0]!
     const { parts = [] } = countedBy(sent, (entry) => plainText(nameOf(entry).slice(0, 40).toUpperCase()))
-    // The log does not contain commands in scripts and the MULTI and EXEC of transactions, although they are billed.
+    // Commands in scripts, and the MULTI and EXEC of transactions, are billed, but the log does not contain them.
     const rest = amount - sent.length
     return { amount, parts: rest > 0 ? [...parts, `${rest} in scripts or as MULTI and EXEC of transactions`] : parts }
   },

@@ -96,13 +96,13 @@ interface RunnerState {
 }
 
 /**
- * The matchers as methods of an assertion, for every runner. `R` is the return type (`void`, or a promise after
- * `.resolves`), `T` the type of the value in `expect()`.
+ * The matchers as methods of the object that `expect()` returns, for every runner. `R` is the return type (`void`, or a
+ * promise after `.resolves`), `T` the type of the value in `expect()`.
  */
 export interface SandboxMatchers<R = unknown, T = unknown> {
   /**
    * Checks that the app sent this command and the store ran it. The command may have more arguments than the pattern.
-   * With a last argument `{ times: n }`, it must occur that many times. Default: one or more.
+   * If the last argument is `{ times: n }`, the app must have sent the command `n` times. Default: one or more times.
    * @example expect(sandbox.store).toHaveExecuted('SET', 'profile:42', expect.anything(), 'EX', '3600')
    */
   toHaveExecuted(...argv: OnStore<T, readonly (CommandArgPattern | MatchOptions)[]>): R
@@ -273,8 +273,8 @@ export const sandboxMatchers: {
 }
 
 /**
- * Maximum number of arguments of each matcher. Default: 2. An additional argument is often a field that was written
- * outside the pattern.
+ * Maximum number of arguments of each matcher. Default: 2. Additional arguments cause an error, because the user has
+ * often written a field outside the pattern by mistake.
  */
 const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
   toFollowSequence: 1,
@@ -308,7 +308,7 @@ function matcher(name: keyof SandboxMatchers): MatcherFunction {
     const message = (): string => {
       const text = failureText(failed())
       rememberFailure(text, failed())
-      // The report of an exploration has its own format, so it is not colored.
+      // The report of `exploreFaults()` or `exploreInterleavings()` has its own format, so do not color it.
       return name === 'toHold' ? text : painted(failed(), utils)
     }
     if (verdict.pass !== isNot) return { pass: verdict.pass, message }

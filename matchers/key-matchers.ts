@@ -16,7 +16,7 @@ import { evidenceOf, type MatcherInput } from './received.js'
 import { type KeyReader, keyReaderOf, type StoredValue } from './stored.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
-/** Expected properties of a key. All given properties must match. */
+/** Expected properties of a key. All properties in the pattern must match. */
 export interface KeyPattern {
   /**
    * Value of the key: a text for strings (an object or list is compared with the parsed JSON), an object for hashes, a
@@ -127,7 +127,7 @@ function presentKey(
   const isEndless = stored.ttl === undefined && compared.some((one) => one.name === 'ttl' && one.differences.length > 0)
   const hints = [
     ...(isEndless ? [endlessHint(key, evidence)] : []),
-    ...(isInSeconds ? [`A number is milliseconds. For seconds, write '${ttl}s'.`] : []),
+    ...(isInSeconds ? [`A number as TTL is in milliseconds. For seconds, write '${ttl}s'.`] : []),
   ]
   return {
     expected: `Expected a key ${literal(key)} like this. It exists, but differs:`,
@@ -146,7 +146,7 @@ function endlessHint(key: string, { entries, redaction }: MatcherInput): string 
   if (since === undefined) return `${name} has no TTL. Set one, for example with EXPIRE.`
   return ended === undefined
     ? `${name} has no TTL, because #${since.seq} set none. ${takesTtl(since) ? 'Set one in that command, or with EXPIRE.' : 'Set one with EXPIRE.'}`
-    : `${name} has no TTL, because #${since.seq} removed the one that #${ended.seq} had set. Set it again, or keep it with KEEPTTL.`
+    : `${name} has no TTL, because #${since.seq} removed the TTL that #${ended.seq} had set. Set the TTL again, or keep it with KEEPTTL.`
 }
 
 /** Returns whether a command can set the TTL of the key that it writes. */

@@ -51,7 +51,8 @@ export function argumentList(values: readonly unknown[]): string {
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || isAsymmetric(value)) return false
   const prototype = Object.getPrototypeOf(value)
-  // An object of another realm has another `Object.prototype`. Jest, for example, runs tests in their own realm.
+  // In another realm, plain objects have another `Object.prototype`, so do not compare with that object. Jest, for
+  // example, runs tests in their own realm.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 

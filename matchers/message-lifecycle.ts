@@ -159,8 +159,8 @@ export const publishedFields: FieldsOf<PublishedPattern, EntryOf<'published'>> =
 }
 
 /**
- * The same fields, read from the lifecycle of a message. They are `undefined` if the log no longer contains the
- * `published` entry.
+ * The fields of `publishedFields`, read from the lifecycle of a message. They are `undefined` if the log no longer
+ * contains the `published` entry.
  */
 const fromPublished = Object.fromEntries(
   Object.entries(publishedFields).map(([name, field]) => [

@@ -303,7 +303,7 @@ function storyOf(evidence: MatcherInput, messageId: string): MessageLifecycle[] 
   return entries.length === 0 ? [] : [new MessageLifecycle(messageId, entries)]
 }
 
-/** Fields for which an attempt is enough, so that the whole lifecycle of the message is not needed. */
+/** Fields that can be read from an attempt alone, without the whole lifecycle of the message. */
 const pivotNames = ['to', 'method', 'messageId', 'kind', 'retried'] as const
 
 /** Yields each message that has an attempt in this state. */

@@ -6,9 +6,9 @@ import { body, headers, type ValueComparison } from './comparison-kinds.js'
 import { isHidden, redactOf } from './failure/hidden-values.js'
 import type { PatternFields } from './pattern-fields.js'
 
-/** How a failure shows a message, a request or another candidate. */
+/** A message, a request or another candidate for a match, as a failure shows it. */
 export interface Candidate {
-  /** `seq` of its entry. 0 if the candidate is not an entry of the log. */
+  /** `seq` of the candidate's entry. 0 if the candidate is not an entry of the log. */
   readonly seq: number
   readonly at: number
   /** Short description, safe to print. */
@@ -22,7 +22,7 @@ export interface ComparedField {
   readonly differences: readonly ValueDifference[]
   /** Whether the expected and the received value are secret and must not be printed. */
   readonly isSecret?: boolean
-  /** Fields that the publisher of the message hid. */
+  /** Fields of the message that its publisher redacted. */
   readonly redact?: RedactedFields | undefined
 }
 
@@ -31,7 +31,7 @@ export interface PatternTest<T> {
   fits(thing: T): boolean
   /**
    * Returns the approximate distance of a candidate from the pattern, computed only from fields that are cheap to
-   * compare. 0 if all of them match.
+   * compare. 0 if all of these fields match.
    */
   rough(thing: T): number
   /** Compares all fields of the pattern, in their order. */
@@ -72,15 +72,18 @@ interface PatternPart<T> {
   readonly name: string
   readonly read: (thing: T) => unknown
   readonly comparison: ValueComparison
-  /** Microseconds per comparison. The time that depends on the size of a body is added later. */
+  /**
+   * Approximate time for comparing this field of one candidate, in microseconds. For a body, the time that depends on
+   * its size is added later.
+   */
   readonly cost: number
   readonly isBody: boolean
   readonly isSecret: (thing: never) => boolean
 }
 
 /**
- * Microseconds per comparison. Headers take the longest, because reading the headers of an attempt computes its
- * signature.
+ * Approximate time for comparing one field of each kind, in microseconds. Headers take the longest, because reading the
+ * headers of an attempt computes its signature.
  */
 const costs = new Map<unknown, number>([
   [headers, 40],
@@ -153,8 +156,8 @@ export interface RankedMatches<T> {
 const budget = 100_000
 
 /**
- * Separates matches from other candidates, and finds the nearest of the others. They are sorted by the approximate
- * distance, so that only a few need a full comparison.
+ * Separates matches from other candidates, and finds the nearest of the others. The others are sorted by the
+ * approximate distance, so that only a few need a full comparison.
  */
 export function rank<T>(things: Iterable<T>, test: PatternTest<T>, most = 3): RankedMatches<T> {
   const found: T[] = []
@@ -188,8 +191,8 @@ export function distanceOf(compared: readonly ComparedField[]): number {
     if (differences.length === 0) continue
     let furthest = 0
     for (const one of differences.slice(0, maxDifferences)) furthest = Math.max(furthest, one.distance)
-    // Any difference counts at least half of the field's weight. So one very different field is nearer than two
-    // slightly different fields.
+    // Any difference counts at least half of the field's weight. So one large difference does not count more than two
+    // small differences in fields of the same weight.
     distance += weightOf(name) * (0.5 + furthest / 2)
   }
   return distance

@@ -17,7 +17,7 @@ import { evidenceOf, type Perhaps } from './received.js'
 import { headOf } from './requests.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-/** Fields of an outbound request of the app. All given fields must match. */
+/** Fields of an outbound request of the app. All fields in the pattern must match. */
 export interface OutboundPattern {
   /** HTTP method of the request, in upper case. */
   readonly method?: Text
@@ -36,7 +36,10 @@ export interface OutboundPattern {
   readonly response?: unknown
   /** Error that the app received instead of a response. */
   readonly error?: Text | undefined
-  /** Number of times that the handler ran: 0 if a fault ended the request before, 2 if a fault repeated the request. */
+  /**
+   * Number of times that the handler ran: 0 if a fault ended the request before the handler, 2 if a fault repeated the
+   * request.
+   */
   readonly handlerRuns?: Or<number>
 }
 

@@ -5,7 +5,7 @@ import { address, body, headers, type Kind, label, labels, moment, plain, runSte
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /**
- * Expected values that a field allows. Other values are rejected, because they could never match and `.not` would then
+ * Values that a pattern may contain for a field. Other values are rejected: they can never match, so `.not` would
  * always pass.
  */
 interface Takes {
@@ -24,15 +24,15 @@ export interface PatternField<T> {
   /** Whether a candidate may lack the field. Then a pattern may expect `undefined`. */
   readonly optional: boolean
   /**
-   * Returns whether the field may contain the password of a command. If so, neither the expected nor the received value
-   * is printed.
+   * Returns whether the field may contain a secret, such as the password in a command. If so, neither the expected nor
+   * the received value is printed.
    */
   readonly isSecret?: (thing: never) => boolean
 }
 
 export type PatternFields<T> = Readonly<Record<string, PatternField<T>>>
 
-/** One field description per field of a pattern. The compiler reports a missing one. */
+/** One field description per field of a pattern. The compiler reports a missing description. */
 export type FieldsOf<Pattern, T> = { readonly [Name in keyof Pattern]-?: PatternField<T> }
 
 const textTaken: Takes = {
@@ -55,8 +55,8 @@ const numberTaken: Takes = {
 const booleanTaken: Takes = { what: 'true or false', check: (value) => typeof value === 'boolean' }
 const anythingTaken: Takes = { what: 'anything', check: () => true }
 const spanTaken: Takes = {
-  what: "a duration like '1h' or milliseconds",
-  // `milliseconds()` throws its own error about the unit.
+  what: "a duration such as '1h', or a number of milliseconds",
+  // If the unit is wrong, `milliseconds()` throws an error that explains it.
   check: (value) => typeof value !== 'object' && milliseconds(value as Duration) >= 0,
 }
 const momentTaken: Takes = {
@@ -64,7 +64,7 @@ const momentTaken: Takes = {
   check: (value) => Number.isFinite(instant(value as string)),
 }
 const headersTaken: Takes = {
-  what: "an object of names and values, { 'x-tag': 'a' }",
+  what: "an object of names and values, such as { 'x-tag': 'a' }",
   check: isPlainObject,
 }
 const methodTaken: Takes = {
@@ -119,7 +119,7 @@ function field<T>(read: Read<T>, kind: Kind, takes: Takes): PatternField<T> {
   return { read, kind, takes, optional: false }
 }
 
-/** Returns a copy of a field that a candidate may lack. */
+/** Returns a copy of a field, marked as a field that a candidate may lack. */
 export function optional<T>(given: PatternField<T>): PatternField<T> {
   return { ...given, optional: true }
 }
@@ -140,7 +140,7 @@ export const attemptsField = <T>(read: Read<T>, kind: Kind): PatternField<T> => 
 
 export const stepsField = <T>(read: Read<T>): PatternField<T> => field(read, runSteps, stepsTaken)
 
-/** Creates a field whose value is one of a fixed list. */
+/** Creates a field whose value is one of a fixed list of words. */
 export function wordField<T>(words: readonly string[], read: Read<T>): PatternField<T> {
   const check = (value: unknown): boolean | string => {
     if (typeof value !== 'string' || words.includes(value)) return typeof value === 'string'

@@ -3,12 +3,13 @@ import type { MessageKind } from '../src/kernel/traffic-log.js'
 import type { AsymmetricMatcher } from './literal.js'
 
 /**
- * A value, or an asymmetric matcher. Playwright's type of asymmetric matchers has no methods, so the type is partial.
+ * A value, or an asymmetric matcher. Playwright's type of asymmetric matchers has no methods, so no method is required
+ * here.
  */
 export type Or<T> = T | Partial<AsymmetricMatcher>
 export type Text = Or<string | RegExp>
 
-/** Fields of a published message. All given fields must match. */
+/** Fields of a published message. All fields in the pattern must match. */
 export interface PublishedPattern {
   /** URL of the destination; `*` matches any characters. */
   readonly to?: Text
@@ -68,7 +69,9 @@ export type DeduplicatedPattern = Omit<PublishedPattern, 'deduplicated'>
 export interface AttemptItem {
   /** Status of the response; 0 without a response. */
   readonly status?: Or<number>
-  /** Text of the failure: a network error, a timeout or the status line. `undefined` matches no failure. */
+  /**
+   * Text of the failure: a network error, a timeout or the status line. `undefined` matches attempts that did not fail.
+   */
   readonly error?: Text | undefined
   /** State of the message after the attempt; `ACTIVE` while the attempt runs. */
   readonly state?: Or<AttemptState>
@@ -76,7 +79,7 @@ export interface AttemptItem {
   readonly retried?: Or<number>
   /** Virtual time of the attempt, in milliseconds since the Unix epoch. */
   readonly at?: Or<number>
-  /** What happened that the queue could not see: `the handler ran, its response was lost`. */
+  /** Additional information that the queue did not have: `the handler ran, its response was lost`. */
   readonly note?: Text | undefined
   /** Milliseconds until the next attempt. */
   readonly delayMs?: Or<number> | undefined
@@ -97,7 +100,9 @@ export interface AttemptPattern {
   readonly status?: Or<number>
   /** State of the message after the attempt; `ACTIVE` while the attempt runs. */
   readonly state?: Or<AttemptState>
-  /** Text of the failure: a network error, a timeout or the status line. `undefined` matches no failure. */
+  /**
+   * Text of the failure: a network error, a timeout or the status line. `undefined` matches attempts that did not fail.
+   */
   readonly error?: Text | undefined
   /** Number of retries up to this attempt; 0 for the first attempt. */
   readonly retried?: Or<number>
@@ -129,7 +134,10 @@ export interface DeliveredPattern extends PublishedPattern {
   readonly state?: Or<LifecycleState>
   /** Status of the last attempt. */
   readonly status?: Or<number>
-  /** Failure of the last attempt: a network error, a timeout or the status line. `undefined` matches no failure. */
+  /**
+   * Failure of the last attempt: a network error, a timeout or the status line. `undefined` matches messages whose last
+   * attempt did not fail.
+   */
   readonly error?: Text | undefined
   /** Number of retries up to the last attempt; 0 if no attempt was a retry. */
   readonly retried?: Or<number>
@@ -146,8 +154,8 @@ export interface DeadLetterPattern extends Omit<DeliveredPattern, 'state' | 'del
 }
 
 /**
- * Fields of a callback. Some describe the callback itself. The others come from the JSON in its body, with `body` and
- * `sourceBody` decoded from base64.
+ * Fields of a callback: fields of the callback itself, and fields of the JSON in its body. `body` and `sourceBody` are
+ * decoded from base64 before they are compared.
  */
 export interface CallbackPattern {
   /** URL of the callback; `*` matches any characters. */
@@ -163,7 +171,10 @@ export interface CallbackPattern {
    * callback reports about.
    */
   readonly status?: Or<number>
-  /** Number of retries of the source message, up to the attempt that the callback reports. */
+  /**
+   * Number of retries of the source message, including the attempt that the callback reports. 0 if the callback reports
+   * the first attempt.
+   */
   readonly retried?: Or<number>
   /** Maximum number of retries of the source message. */
   readonly maxRetries?: Or<number>
@@ -183,20 +194,22 @@ export interface CallbackPattern {
   readonly url?: Text
   /** HTTP method of the source message, in upper case. */
   readonly method?: Text
-  /** Name of the URL group to which the source message was published. `undefined` matches if there was none. */
+  /**
+   * Name of the URL group to which the source message was published. `undefined` matches source messages to a URL.
+   */
   readonly topicName?: Text | undefined
   /** Name of the endpoint in that URL group. `undefined` matches if the endpoint has no name. */
   readonly endpointName?: Text | undefined
   /** ID of the schedule that published the source message, `scd_…`. `undefined` matches if no schedule published it. */
   readonly scheduleId?: Text | undefined
   /**
-   * Earliest time of the source message's first attempt, in milliseconds since the epoch. It is a string by default,
-   * and can be a number with `policy.callbackTimestampType`.
+   * Earliest time of the source message's first attempt, in milliseconds since the epoch. The value is a string, or a
+   * number if `policy.callbackTimestampType` is `number`.
    */
   readonly notBefore?: unknown
   /**
-   * Time at which the source message was created, in milliseconds since the epoch. It is a string by default, and can
-   * be a number with `policy.callbackTimestampType`.
+   * Time at which the source message was created, in milliseconds since the epoch. The value is a string, or a number
+   * if `policy.callbackTimestampType` is `number`.
    */
   readonly createdAt?: unknown
 }

@@ -9,7 +9,7 @@ import { literal } from './literal.js'
 
 /** Input of a matcher: the entries of a log, and facts about the sandbox that logged them. */
 export interface MatcherInput {
-  /** What the value in `expect()` is, as a failure names it: `sandbox`, `store`, `queue` or `traffic`. */
+  /** Kind of the value in `expect()`: `sandbox`, `store`, `queue` or `traffic`. Failures contain this word. */
   readonly role: Role
   readonly entries: readonly Entry[]
   readonly context: TrafficContext
@@ -25,12 +25,15 @@ export interface MatcherInput {
 
 export type Role = 'sandbox' | 'store' | 'queue' | 'traffic'
 
-/** Gives matchers the internals of a store. They are found by name, because matchers do not import the engine. */
+/**
+ * Gives matchers access to the internals of a store. The engine attaches the internals under the name `store`, so that
+ * matchers need not import the engine.
+ */
 export const storeInternals: Internals<object, StoreInternals> = internals('store')
 
 /**
- * Members that an object may have or lack, with values of unknown type. For example, a remote sandbox lacks some
- * members of a sandbox. The names come from the real type, so the compiler reports a renamed member.
+ * An object that has only some of the members of `T`, with values of unknown type. For example, a remote sandbox lacks
+ * some members of a sandbox. The names come from the real type, so the compiler reports a renamed member.
  */
 export type Perhaps<T, Names extends keyof T> = { readonly [Name in Names]?: unknown }
 
@@ -89,7 +92,7 @@ function evidence(role: Role, received: unknown): MatcherInput {
   }
 }
 
-/** Returns the input of a matcher with only the entries after a mark. */
+/** Returns the input of a matcher without the entries before a mark, which is a position in the log. */
 export function evidenceSince(evidence: MatcherInput, mark: TrafficMark): MatcherInput {
   return {
     ...evidence,
@@ -99,7 +102,10 @@ export function evidenceSince(evidence: MatcherInput, mark: TrafficMark): Matche
   }
 }
 
-/** Returns what a value in `expect()` is, as a failure names it. Returns `undefined` if the value has no entries. */
+/**
+ * Returns the kind of a value in `expect()`, such as `store`, for the text of a failure. Returns `undefined` if the
+ * value has no entries.
+ */
 export function roleOf(received: unknown): Role | undefined {
   if (Array.isArray(received)) return received.every(isEntry) ? 'traffic' : undefined
   if (typeof received !== 'object' || received === null) return undefined
@@ -107,7 +113,7 @@ export function roleOf(received: unknown): Role | undefined {
   if (Array.isArray(given.entries)) return 'traffic'
   if (typeof given.traffic !== 'object' || given.traffic === null) return undefined
   if ('clock' in given && 'store' in given) return 'sandbox'
-  // Only a view of the past has no clock and can be forked.
+  // A value with `fork()` but without a clock can only be a view of the past, which `asOf()` returns.
   if ('store' in given && 'fork' in given) return 'sandbox'
   if (storeInternals.find(given) !== undefined) return 'store'
   return 'store' in given && 'queue' in given ? 'sandbox' : 'queue'
@@ -143,7 +149,7 @@ function plainLog(given: readonly Entry[]): Log {
   }
 }
 
-/** Returns whether the sandbox is on a server. A matcher is synchronous, so it cannot fetch the log from there. */
+/** Returns whether the sandbox is on a server. A matcher is synchronous, so it cannot fetch the log from the server. */
 function isRemote(received: unknown): boolean {
   const { traffic } = received as { readonly traffic?: object }
   return traffic !== undefined && 'follow' in traffic

@@ -17,7 +17,7 @@ import type { Or, Text } from './patterns.js'
 import { evidenceOf, type MatcherInput } from './received.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-/** Fields of an HTTP request to one of the services. All given fields must match. */
+/** Fields of an HTTP request to one of the services. All fields in the pattern must match. */
 export interface RequestPattern {
   /** Service that received the request: `store`, `queue` or `stats`. */
   readonly service?: Or<ServiceName>

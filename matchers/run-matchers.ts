@@ -45,7 +45,7 @@ export interface WorkflowStepItem {
   readonly result?: unknown
 }
 
-/** Fields of a workflow run. All given fields must match. */
+/** Fields of a workflow run. All fields in the pattern must match. */
 export interface WorkflowRunPattern {
   /** URL of the workflow; `*` matches any characters. */
   readonly workflow?: Text

@@ -29,7 +29,7 @@ import type { Or, Text } from './patterns.js'
 import { evidenceOf, type MatcherInput } from './received.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-/** Fields of a current schedule. All given fields must match. */
+/** Fields of a current schedule. All fields in the pattern must match. */
 export interface SchedulePattern {
   /** URL of the destination, or name of a URL group; `*` matches any characters. */
   readonly to?: Text
@@ -186,14 +186,16 @@ export function scheduleHints(
 }
 
 /**
- * Returns the expected instant in a pattern. Returns `undefined` if there is none, or if it is an asymmetric matcher.
+ * Returns the expected instant in a pattern. Returns `undefined` if the pattern has no instant, or an asymmetric
+ * matcher.
  */
 function momentOf(given: unknown): number | undefined {
   return given === undefined || isAsymmetric(given) ? undefined : instant(given as Instant)
 }
 
 /**
- * Returns the fire time of a schedule that is nearest to an instant. It is one of the past fire times or the next one.
+ * Returns the fire time of a schedule that is nearest to an instant. The result is a past fire time or the next fire
+ * time.
  */
 function nearestSlot(evidence: MatcherInput, { id, nextTime }: Schedule, to: number): number | undefined {
   const slots = evidence

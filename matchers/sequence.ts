@@ -113,11 +113,11 @@ function divergence(
 ): string[] {
   const earlier = nextOf(evidence, test, beforeAll)
   if (earlier !== undefined && found.includes(earlier.seq)) {
-    return [`It occurred only once, and #${earlier.seq} already matches a step above.`]
+    return [`This step occurred only once, and #${earlier.seq} already matches a step above.`]
   }
   if (earlier !== undefined) {
     return [
-      `It occurred too early: #${earlier.seq} at ${timeSeenFrom(earlier.at, startOf(evidence))}, before the step above it.`,
+      `This step occurred too early: #${earlier.seq} at ${timeSeenFrom(earlier.at, startOf(evidence))}, before the step above it.`,
     ]
   }
   const sameType: readonly Entry[] = evidence.ofType(step.type)

@@ -36,7 +36,7 @@ export interface ReceiverKeys {
   readonly former?: readonly string[]
 }
 
-/** Fields of a delivery with a valid signature. All given fields must match. */
+/** Fields of a delivery with a valid signature. All fields in the pattern must match. */
 export interface SignaturePattern {
   /** URL of the destination; `*` matches any characters. */
   readonly to?: Text

@@ -172,7 +172,7 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
 
 /**
  * Names of the fields of all other types of entries. The values of these fields are compared unchanged. The compiler
- * keeps the list complete.
+ * reports a missing type of entry.
  */
 type OtherType = Exclude<EntryType, keyof StepPatterns>
 const otherFields: {

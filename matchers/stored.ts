@@ -9,7 +9,7 @@ import { withoutSecrets } from './failure/hidden-values.js'
 import { isAsymmetric, literal } from './literal.js'
 import { storeInternals } from './received.js'
 
-/** Value of a key in the store, which can be compared. */
+/** Value of a key in the store, in a form that can be compared. */
 export interface StoredValue {
   readonly type: string
   /** Remaining TTL in milliseconds. `undefined` if the key does not expire. */

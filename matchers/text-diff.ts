@@ -65,7 +65,7 @@ function differingPart(expected: unknown, received: unknown): readonly string[] 
   const part = (side: string): string =>
     `${from > 0 ? '…' : ''}${side.slice(from, from + short)}${side.length > from + short ? '…' : ''}`
   return [
-    `  at char ${start} of ${expected.length} and ${received.length}:`,
+    `  at character ${start}, of ${expected.length} expected and ${received.length} received characters:`,
     `- ${plainText(part(expected))}`,
     `+ ${plainText(part(received))}`,
   ]

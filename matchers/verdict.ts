@@ -64,7 +64,7 @@ export interface MatcherSearch<T> {
   readonly evidence: MatcherInput
   /** Returns all candidates. Each call reads them again. */
   readonly things: () => Iterable<T>
-  /** Returns only candidates that can match. Set it if it takes less work than `things`. */
+  /** Returns only candidates that can match. Set this function if it takes less time than returning all candidates. */
   readonly likely?: () => Iterable<T>
   readonly test: PatternTest<T>
   readonly candidate: (thing: T) => Candidate
@@ -122,7 +122,8 @@ function explanation<T>(
     call: callLine(evidence, not, given.matcher, given.call),
     ...(not ? unwanted(given, ranking) : missing(given, ranking)),
     hints: isShort ? (given.hints?.(ranking.nearest, place) ?? []) : [],
-    // The report of a workflow run already shows the messages that failed.
+    // The report of a workflow run already shows the messages that failed. So do not search for causes in entries
+    // outside the chain of the failure.
     isMissing: isShort && given.story === undefined,
     mayRepeat: isShort ? attemptsOf(given, near?.thing) : ledTo(given, ranking.found),
     isUnwanted: !isShort,
@@ -188,7 +189,7 @@ function missing<T>(
   const [first = [], ...others] = parts
   return {
     expected: `${expected} These fit:`,
-    parts: [...fit, ['Nearest of the others:', ...first], ...others],
+    parts: [...fit, [`Nearest of the other ${many}:`, ...first], ...others],
   }
 }
 
@@ -201,7 +202,10 @@ function unwanted<T>(given: MatcherSearch<T>, { found }: RankedMatches<T>): Pick
   return { expected: `Expected ${expected}, found ${found.length}:`, parts: [fitting(given, found, found.length > 1)] }
 }
 
-/** Returns the matches, one per line. @param isTooMany whether to print full IDs, because short IDs may be equal */
+/**
+ * Returns the matches, one per line. @param isTooMany whether more matches were found than expected. Then full IDs are
+ * printed, because short IDs may be equal
+ */
 function fitting<T>(given: MatcherSearch<T>, found: readonly T[], isTooMany: boolean): string[] {
   const first = startOf(given.evidence)
   const lines = found.slice(0, foundShown).map((thing) => {
@@ -223,8 +227,8 @@ function article(noun: string): string {
 }
 
 /**
- * Returns the expected range from the last argument of a matcher. Returns `undefined` if there is none, which means one
- * or more.
+ * Returns how many matches the last argument of a matcher expects, such as `{ times: 2 }`. Returns `undefined` if there
+ * is no such argument: then one or more matches are expected.
  */
 export function timesOf(matcher: string, options: unknown): Bounds | undefined {
   if (options === undefined) return undefined

@@ -4,7 +4,8 @@ import { caseStudy } from './case-study.ts'
 import * as broken from './old-keys/broken.ts'
 import * as fixed from './old-keys/fixed.ts'
 
-const cause = /signature is valid: it uses the key that is current since the keys were rotated at 09:00:05/
+const cause =
+  /signature is valid: the signature uses the key that became current when the keys were rotated at 09:00:05/
 
 caseStudy('old-keys', { broken, fixed, cause }, (test, app) => {
   test('accepts a click after a key rotation', async ({ sandbox: { clock, destinations, queue } }) => {

@@ -7,7 +7,7 @@ import { isNews, timeline } from '../../src/report/timeline.js'
 import type { RenderContext } from '../../src/report/timeline-writer.js'
 import type { MatcherInput } from '../received.js'
 
-/** Maximum number of faults that take precedence over other entries. */
+/** Maximum number of faults that take precedence over other entries in the timeline. */
 const maxFaults = 3
 
 /** The entries that a failure is about. */
@@ -64,7 +64,7 @@ export class Chain {
     return false
   }
 
-  /** Returns whether an entry is in the chain. Without a focus, every entry is. */
+  /** Returns whether an entry is in the chain. Without a focus, every entry is in the chain. */
   has(entry: Entry): boolean {
     return this.subject.focus.length === 0 || this.own.has(entry.seq)
   }
@@ -141,8 +141,9 @@ export class Chain {
   }
 
   /**
-   * Returns whether the cause of an entry makes it part of the chain. One request can publish many messages, and those
-   * outside the focus are not part. Commands and faults of the request always are.
+   * Returns whether the cause of an entry makes the entry a part of the chain. One request can publish many messages,
+   * but messages outside the focus are not part of the chain. Commands and faults of the request always are part of the
+   * chain.
    */
   #belongs(entry: Entry, above: number, messages: ReadonlySet<string>): boolean {
     if (!this.#led.has(above) || entry.type === 'fault' || entry.type === 'command') return true

@@ -9,7 +9,7 @@ export interface Log {
   /** Returns whether an entry is in the chain of the failure. `undefined` if the failure has no chain. */
   readonly isOwn: ((seq: number) => boolean) | undefined
   /**
-   * Returns whether repeated attempts of a message, each of which causes an entry like this, could explain the failure.
+   * Returns whether several attempts of one message, each with an entry like the passed one, could explain the failure.
    */
   readonly mayRepeat: (entry: Entry) => boolean
   /** Returns the delivery during which an entry was recorded. */

@@ -22,7 +22,7 @@ export function painted(failure: FailureData, utils: unknown): string {
 
 /**
  * Returns whether colors are off. Vitest workers have color functions even without a terminal, so environment variables
- * decide.
+ * decide whether colors are off.
  */
 function isPlain(): boolean {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } }

@@ -20,11 +20,10 @@ export interface MatcherFinding extends Subject {
   readonly place: TestLocation | undefined
   /** `expect(queue).toHaveDelivered({ … })`. */
   readonly call: string
-  /** Text that states what was expected. */
   readonly expected: string
   /**
-   * Received values as lines, the nearest value first. Values that do not fit are omitted. The first value is shortened
-   * instead.
+   * Received values as lines, the nearest value first. Values that do not fit are omitted, but the first value is
+   * shortened instead of omitted.
    */
   readonly parts: readonly (readonly string[])[]
   /** Hints about typical mistakes, the most likely one first. */
@@ -32,7 +31,7 @@ export interface MatcherFinding extends Subject {
   /** Whether the failure is about something that is missing. Then dead letters may explain it. */
   readonly isMissing?: boolean
   /**
-   * Returns whether repeated attempts of a message, each of which causes an entry like this, could explain the failure.
+   * Returns whether several attempts of one message, each with an entry like the passed one, could explain the failure.
    * Default: always `false`.
    */
   readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
@@ -81,7 +80,6 @@ export function composeFailure(finding: MatcherFinding): FailureData {
  * pending.
  */
 interface TestEnding extends Pick<Failed, 'message' | 'said' | 'waits' | 'standstill'> {
-  /** Whether to include hints. */
   readonly withHints?: boolean
   /** Whether the failure already states that the app did not use the sandbox. */
   readonly saysUnasked?: boolean
@@ -97,8 +95,8 @@ export function composeEnding(received: object, place: TestLocation | undefined,
   const { withHints, saysUnasked, ...failed } = ending
   const { message = '', said, waits, standstill } = failed
   const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, mayRepeat: () => true, ...failed })
-  // If the test was waiting, or a request of the app was rejected, that is the cause. Then do not report that the app
-  // did not use the sandbox.
+  // If the test was waiting, or a request of the app was rejected, this explains the failure. Then do not report that
+  // the app did not use the sandbox.
   const isAtWork = waits !== undefined || (standstill !== undefined && hints.includes(standstill))
   const isSaid = isAtWork || saysUnasked === true || sandboxOf(evidence).refused.length > 0
   const asked = isSaid ? [] : unasked(evidence)
@@ -122,7 +120,7 @@ function unasked({ entries, received }: MatcherInput): string[] {
   if (policy?.maxTrafficEntries === 0 || entries.some((entry) => !isPreparing(entry))) return []
   const lead = entries.length === 0 ? 'The app did not use this sandbox' : 'Only the test itself used this sandbox'
   return [
-    `${lead}: no request reached it and no message was published. Give the app sandbox.env or sandbox.fetch. If a module creates a client when it is imported, call useSandbox() in a setup file.`,
+    `${lead}: no request reached the sandbox and no message was published. Give the app sandbox.env or sandbox.fetch. If a module creates a client when it is imported, call useSandbox() in a setup file.`,
   ]
 }
 
@@ -142,7 +140,10 @@ function namedIn(lines: readonly string[]): number[] {
   return [...new Set(named)]
 }
 
-/** Returns the first parts that fit completely. If even the first part is too long, returns its beginning. */
+/**
+ * Returns the first parts that fit completely into `room` lines. If even the first part is too long, returns its
+ * beginning.
+ */
 function fitting(parts: readonly (readonly string[])[], room: number): string[] {
   const [first = [], ...others] = parts
   const shown = first.length <= room ? [...first] : cutTo(first, Math.max(room, 3))

@@ -25,8 +25,8 @@ const most = 3
  * Returns hints from the log. Hints about entries in the chain of the failure come first.
  * @param isOwn returns whether an entry is in the chain of the failure, or is `undefined` without a chain
  * @param isMissing whether something expected is missing. Then entries outside the chain may explain the failure, too
- * @param mayRepeat returns whether repeated attempts, each of which causes an entry like this, could explain the
- * failure
+ * @param mayRepeat returns whether several attempts of one message, each with an entry like the passed one, could
+ * explain the failure
  */
 export function hintsFromContext(
   evidence: MatcherInput,

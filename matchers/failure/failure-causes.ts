@@ -15,12 +15,11 @@ import { fromHere } from './test-location.js'
 /** Known facts about a failure, from which its causes are determined. */
 export interface Failed {
   readonly chain: Chain
-  /** Hints of the matcher that failed. */
   readonly hints?: readonly string[] | undefined
   /** Whether something expected is missing. Then any entry of the log may explain the failure. */
   readonly isMissing?: boolean | undefined
   /**
-   * Returns whether repeated attempts of a message, each of which causes an entry like this, could explain the failure.
+   * Returns whether several attempts of one message, each with an entry like the passed one, could explain the failure.
    * Default: always `false`.
    */
   readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
@@ -30,7 +29,7 @@ export interface Failed {
   readonly tellsUnused?: boolean | undefined
   /** Text of the failure, if it does not come from a matcher of this package. */
   readonly message?: string | undefined
-  /** Messages that the failure already contains. They are not repeated. */
+  /** Error messages that the failure already contains. The causes do not repeat these. */
   readonly said?: ReadonlySet<string> | undefined
   /** Hint about code that waits for virtual time while nothing moves it. */
   readonly waits?: string | undefined
@@ -63,7 +62,7 @@ const maxAborts = 2
 /**
  * Requests that were rejected because the test had changed a token. Tests also cause rejections on purpose. So a
  * rejection counts as a cause only in two cases: the failure contains its error, or something is missing and the
- * rejected request was the last one.
+ * rejected request was the last request.
  */
 const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
   const requests = evidence.ofType('request')
@@ -86,14 +85,14 @@ const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
 
 /**
  * Requests of the app that were rejected or unhandled, and unhandled deliveries that concern the failure. Each URL is
- * named once. It is not named if its last delivery got a response.
+ * named once. A URL is not named if its last delivery got a response.
  */
 const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '', said }) => {
   const runs = evidence.entries.flatMap((one) =>
     'runId' in one && chain.subject.focus.includes(one.seq) ? one.runId : [],
   )
-  // If the failure is about something that exists, an unhandled delivery explains it only if the delivery is one of its
-  // causes.
+  // If the failure is about something that exists, an unhandled delivery explains the failure only if the delivery is
+  // in the focus or caused an entry of the focus.
   const concerns = (attempt: EntryOf<'attempt'>): boolean =>
     isUnwanted === true
       ? chain.ledBy(attempt)
@@ -124,7 +123,7 @@ const unused: Cause = ({ world, evidence, tellsUnused, message = '', said }) => 
   const [first, ...others] = tellsUnused === true ? [] : sentences
   if (first === undefined) return []
   const told = evidence.redaction.text(first)
-  return [others.length === 0 ? told : `${told} ${others.length} more are unused.`]
+  return [others.length === 0 ? told : `${told} ${others.length} more of the faults, scripts and stubs are unused.`]
 }
 
 /** Code that waits for virtual time. It explains the failure only if the test has timed out. */

@@ -83,7 +83,8 @@ export function waitHints(
   const [first, ...rest] = open.slice(0, maxWaits)
   if (first === undefined) return []
   const told = [waitHint(evidence, first)]
-  // Mention another message only if the first message waits for it, or if no pending message is a near candidate.
+  // Mention another message only if the first message waits for it, or if no pending message is among the nearest
+  // candidates.
   const isNear = near.includes(first)
   for (const story of rest) {
     if (!isNear || told.some((hint) => hint.includes(evidence.name(story.id)))) told.push(waitHint(evidence, story))
@@ -127,9 +128,9 @@ function refusedSince(rotations: readonly EntryOf<'setting'>[], refused: EntryOf
   const { at, seq } = rotations.at(-1)!
   const known =
     rotations.length === 1
-      ? 'An app that loaded its keys before has this key as the next signing key, so it must verify with both keys.'
-      : `They were rotated ${rotations.length} times, so an app with the first keys does not have it. Load the keys again.`
-  return `was rejected with 401, although its signature is valid: it uses the key that is current since the keys were rotated at ${timeSeenFrom(at, refused.at)} (#${seq}). ${known}`
+      ? 'An app that loaded its keys before the rotation has this key as the next signing key, so it must verify with both keys.'
+      : `The keys were rotated ${rotations.length} times, so an app with the first keys does not have this key. Load the keys again.`
+  return `was rejected with 401, although its signature is valid: the signature uses the key that became current when the keys were rotated at ${timeSeenFrom(at, refused.at)} (#${seq}). ${known}`
 }
 
 /**
@@ -174,6 +175,6 @@ export function deliveredHints(
  */
 function whatVerifyingTakes(body: Bytes): string {
   return changesWhenRewritten(body) === true
-    ? 'Its body changes when it is parsed and serialized again, so an app that verifies JSON.stringify(await request.json()) rejects it: verify await request.text(). If the app does so already, check its signing keys and URL.'
+    ? 'The body changes when JSON is parsed and serialized again, so an app that verifies JSON.stringify(await request.json()) rejects the delivery: verify await request.text(). If the app does that already, check its signing keys and URL.'
     : 'Verify with the keys of this sandbox, which are in sandbox.env, and with the URL that the message was published to.'
 }

@@ -18,7 +18,7 @@ function facesOf({ received, role }: MatcherInput): readonly (Forecaster | undef
   return role === 'sandbox' ? queues : [received as Forecaster]
 }
 
-/** Calls `ask` with each queue until one of them returns a result for the message. */
+/** Calls `ask` with one queue after another, until `ask` returns a result for the message. */
 function askedOf<T>(evidence: MatcherInput, ask: (face: Forecaster) => T | undefined): T | undefined {
   for (const face of facesOf(evidence)) {
     if (typeof face?.forecast !== 'function') continue
@@ -89,7 +89,7 @@ function failedText({ attempts, last }: MessageLifecycle): string {
   return last === undefined || failed === 0 ? '' : `${failed} of ${plural(last.maxRetries + 1, 'attempt')} failed`
 }
 
-/** Beginning of the reason for a message that waits for earlier messages. */
+/** Beginning of the text that states why a message waits for earlier messages. */
 const turn = 'its turn in'
 
 /** Returns the reason of a wait whose end is known. */
@@ -122,7 +122,7 @@ function causeText(
     const what = 'queue' in because ? `queue ${because.queue}` : `flow-control key ${because.flowControlKey}`
     return `${plainText(what)} is paused, so it starts no delivery. Resume it first.`
   }
-  const earliest = notBefore > now ? ` It starts no earlier than ${timeSeenFrom(notBefore, now)}.` : ''
+  const earliest = notBefore > now ? ` The next attempt starts no earlier than ${timeSeenFrom(notBefore, now)}.` : ''
   return `${answersText(evidence, because)}.${earliest} Await sandbox.clock.drain() to make all attempts.`
 }
 

@@ -91,8 +91,8 @@ function callsThatThrew(evidence: MatcherInput, chain: Chain, errors: readonly P
 }
 
 /**
- * Returns a key that groups equal errors: handler, first line and location. The rest may differ, for example in the
- * times that a failed matcher prints.
+ * Returns a key that groups equal errors: handler, first line and location. The rest of the error may differ, for
+ * example in the times that a failed matcher prints.
  */
 function sameError({ handler, text }: Throw, errors: readonly PrintedError[]): string {
   return `${handler}\n${firstLine(text)}\n${placeIn(errors, text)}`

@@ -24,8 +24,8 @@ const refusal = /\b429\b|too many|rate.?limit|success: false|denied|blocked/i
 
 /**
  * Returns a hint if an app reads the machine's clock. Then a rate limiter still rejects requests after the test has
- * moved virtual time. The log must contain a command with the machine's time from before the move. It must be a typical
- * command of a rate limiter, or a response must have status 429.
+ * moved virtual time. The log must contain a command with the machine's time from before the move. That command must be
+ * typical of a rate limiter, or a response must have status 429.
  * @param failure text of the failure, if it is known
  */
 export function machineTimeHint(log: Log, failure = ''): string | undefined {
@@ -49,8 +49,8 @@ const follow =
 const ofMemory = `A rate limiter that keeps its windows in memory and reads Date uses the clock of this machine, which clock.advance() does not move. ${follow}`
 
 /**
- * Returns whether the failure mentions a 429 after virtual time has moved. It must not come from a fault or from the
- * sandbox.
+ * Returns whether the failure mentions a 429 after virtual time has moved. The 429 must not come from a fault or from
+ * the sandbox.
  */
 function isRefusedByApp(log: Log, failure: string, now: number): boolean {
   if (!/\b429\b|too many requests/i.test(failure) || log.ofType('fault').length > 0) return false

@@ -31,7 +31,7 @@ export function doneAgain(log: Log): Circumstance[] {
     .filter(({ attempts }) => attempts.size > 1)
     .map(({ attempts, deed, advice, first: entry, seqs }) => {
       const [first, second] = [...attempts] as [EntryOf<'attempt'>, EntryOf<'attempt'>]
-      const again = attempts.size === 2 ? 'did so again' : `and ${attempts.size - 2} more did so again`
+      const again = attempts.size === 2 ? 'did so again' : `and ${attempts.size - 2} of the later attempts did so again`
       return {
         sentence: `${evidence.name(first.messageId)} ${deed} in each of ${attempts.size} attempts. Attempt ${first.retried + 1} (#${first.seq}) did so, but ${unheard(entry)}${endOf(first)}, so attempt ${second.retried + 1} (#${second.seq}) ${again}. ${advice}`,
         seqs: [...seqs, first.seq, second.seq],
@@ -49,7 +49,6 @@ interface Repeated extends Pick<Deed, 'deed' | 'advice'> {
 interface Deed {
   /** Description of the effect. The message is the subject: `changed the key "a"`. */
   readonly deed: string
-  /** Advice that makes a repetition harmless. */
   readonly advice: string
   readonly attempt: EntryOf<'attempt'>
   readonly entry: Entry
@@ -107,11 +106,10 @@ function unheard(entry: Entry): string {
     : ''
 }
 
-/** Returns how an unsuccessful attempt ended, as text. */
 function endOf({ outcome }: EntryOf<'attempt'>): string {
   if (outcome === undefined) return 'the attempt has not ended'
   const { note, status, error } = outcome
-  // A note begins with what the handler did, so remove that part.
+  // The hint already states what the handler did. A note begins with the same fact, so remove that part.
   if (note !== undefined) {
     return note
       .replace(/^the handler ran and responded \d+, /, '')

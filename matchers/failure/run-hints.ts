@@ -13,7 +13,8 @@ import type { Text } from '../patterns.js'
 import type { MatcherInput } from '../received.js'
 import { wasUnhandled } from './sandbox-facts.js'
 
-// Hints about a missing workflow run, step or wait. They state why the log contains none like the expected one.
+// Hints about a missing workflow run, step or wait. They state why the log contains no run, step or wait like the
+// expected one.
 
 const maxNames = 5
 const maxAnswer = 320
@@ -38,7 +39,7 @@ export function noRunHints(evidence: MatcherInput): string[] {
       `No workflow run started: ${plural(published, 'message')} ${published === 1 ? 'was' : 'were'} published, but none triggered a workflow. Call client.trigger(), or advance the clock if a message goes to a workflow endpoint.`,
     ]
   return [
-    'No workflow run started: the queue received no request. Trigger a run, and check that its client uses the URL of the sandbox.',
+    'No workflow run started: the queue received no request. Trigger a run, and check that the client of the app uses the URL of the sandbox.',
   ]
 }
 
@@ -59,7 +60,7 @@ export function causeOf(run: RunLifecycle, evidence: MatcherInput): string | und
     const { attempt, step } = failing
     const where = step === undefined ? 'before its next step' : `at step ${plainText(literal(step))}`
     const { next, note } = attempt.outcome!
-    // If the delivery was unhandled, the failure already names this as a cause of its own.
+    // The failure already lists an unhandled delivery as a cause of its own, so leave its note out here.
     const told = note === undefined || wasUnhandled.test(note) ? '' : ` (${note})`
     const answer = excerpt(evidence.redaction.text(outcomeText(attempt) + told), maxAnswer)
     const tries = plural(attempt.retried + 1, 'attempt')
@@ -114,7 +115,7 @@ export function eventHints(event: Text, waits: readonly StepLifecycle[], evidenc
     const near = nearest(event, ids) ?? ids[0]
     return near === undefined
       ? []
-      : [`No step waits for event ${literal(event)}. A step waits for ${plainText(literal(near))}.`]
+      : [`No step waits for event ${literal(event)}. A step waits for event ${plainText(literal(near))}.`]
   }
   if (own.some(({ wait }) => wait!.notified !== undefined)) return []
   const sent = evidence.ofType('notify').filter(({ runIds }) => runIds.length === 0)
@@ -126,7 +127,7 @@ export function eventHints(event: Text, waits: readonly StepLifecycle[], evidenc
     return same.kept
       ? []
       : [
-          `Event ${literal(event)} was sent at ${at}, when no step waited for it. Send it during the wait. Or send it to the run by its ID: the queue then keeps the event for the run's next wait.`,
+          `Event ${literal(event)} was sent at ${at}, when no step waited for it. Send it while a step waits for it. Or send it to the run by the ID of the run: the queue then keeps the event for the run's next wait.`,
         ]
   }
   const other =
@@ -134,7 +135,7 @@ export function eventHints(event: Text, waits: readonly StepLifecycle[], evidenc
   return [`Event ${literal(event)} was never sent${other}.${stillWaiting(event, own)}`]
 }
 
-/** Returns until when the first of these steps waits, and which calls end its wait. */
+/** Returns until when the first of the waiting steps waits, and which calls end that wait. */
 function stillWaiting(event: string, waits: readonly StepLifecycle[]): string {
   const open = waits.filter(({ run, state }) => run.state === 'started' && state === 'waiting')
   const [first] = open
@@ -146,7 +147,7 @@ function stillWaiting(event: string, waits: readonly StepLifecycle[]): string {
 }
 
 function sendOrDrain(event: string): string {
-  return `Send it with sandbox.workflow.notify(${event}, data), or await sandbox.clock.drain() for its timeout`
+  return `Send it with sandbox.workflow.notify(${event}, data), or await sandbox.clock.drain() for the timeout of the wait`
 }
 
 function eventText({ wait }: StepLifecycle): string {
@@ -162,10 +163,7 @@ function listed(names: readonly string[]): string {
     .join(', ')}${more}`
 }
 
-/**
- * Returns the most similar name. If names are short, even the most similar name may share no character, so it is then
- * not returned.
- */
+/** Returns the most similar name, or `undefined` if that name has no character in common with `name`. */
 function nearest(name: string, names: readonly string[]): string | undefined {
   const near = nearestName(name, names)
   return near === undefined || editDistance(name, near) >= Math.max(name.length, near.length) ? undefined : near

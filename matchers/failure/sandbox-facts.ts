@@ -8,13 +8,13 @@ import type { MatcherInput, Perhaps } from '../received.js'
 
 /** Facts about a sandbox that its log does not contain. */
 export interface SandboxFacts {
-  /** One message per rejected or unhandled request of the app, safe to print. */
+  /** One line per rejected or unhandled request of the app, safe to print. */
   readonly refused: readonly string[]
   /** Returns whether a URL has a destination now. */
   readonly answersAt: (url: string) => boolean
   /** Errors of handlers. */
   readonly errors: readonly unknown[]
-  /** One message per unused fault, script or stub, safe to print. */
+  /** One line per unused fault, script or stub, safe to print. */
   readonly unused: readonly string[]
 }
 
@@ -72,7 +72,10 @@ function unmet(owner: UnknownRemote['outbound'], what: 'delivery' | 'call', log:
   return (listOf(owner?.unused, owner) as UnusedSteps[]).map((script) => unplayedText(script, what, log))
 }
 
-/** Returns a list that a local object has as a value and a remote object as a function. */
+/**
+ * Returns the value of a member that is a list in a local object, and a function that returns the list in a remote
+ * object.
+ */
 export function listOf(given: unknown, owner: unknown): readonly unknown[] {
   const list = typeof given === 'function' ? given.call(owner) : given
   return Array.isArray(list) ? list : []

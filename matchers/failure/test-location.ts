@@ -11,8 +11,8 @@ export interface TestLocation {
   /** Line of the test in the file, from 1. Only Playwright provides it. */
   readonly line?: number | undefined
   /**
-   * Name of the project in the configuration of the runner. Absent if there is none, or if the runner does not report
-   * it.
+   * Name of the project in the configuration of the runner. Absent if there is no project, or if the runner does not
+   * report it.
    */
   readonly project?: string | undefined
 }
@@ -60,7 +60,8 @@ function named({ names = [] }: TestLocation): string[] {
 
 function charInExpression(char: string): string {
   if (/[\\^$.*+?()[\]{}|]/.test(char)) return `\\${char}`
-  // In a regular expression, `\u{…}` needs the `u` flag. Match any two characters instead.
+  // The regular expressions of the runners have no `u` flag, so they cannot contain `\u{…}`. Match the two UTF-16 units
+  // of the character with `..` instead.
   const plain = plainText(char)
   return plain.startsWith('\\u{') ? '..' : plain
 }
@@ -70,7 +71,7 @@ function inExpression(path: string): string {
   return path.replace(/[\\^$*+?()[\]{}|]/g, '\\$&')
 }
 
-/** Returns a text with paths relative to the working directory. */
+/** Returns a copy of a text in which all paths are relative to the working directory. */
 export function fromHere(text: string): string {
   const { process } = globalThis as { process?: { cwd?: () => string } }
   const here = process?.cwd?.()
@@ -98,7 +99,10 @@ interface Task {
 
 let known: (() => TestLocation | undefined) | undefined
 
-/** Sets the function that returns the location of the test. Runners that pass no data to matchers need it. */
+/**
+ * Sets the function that returns the location of the running test. It is needed for runners that do not pass the
+ * location to matchers.
+ */
 export function askForPlace(place: () => TestLocation | undefined): void {
   known = place
 }

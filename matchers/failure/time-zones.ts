@@ -7,7 +7,7 @@ import type { MatcherInput } from '../received.js'
 import type { TestLocation } from './test-location.js'
 
 // A schedule without CRON_TZ fires in UTC, although its author may have meant local time. The hint names a time zone
-// only if the test or a schedule mentions it, and if the schedule would fire at the expected time in it.
+// only if the test or a schedule mentions it, and if the schedule would fire at the expected time in that zone.
 
 const hour = 3_600_000
 /** Maximum offsets of time zones from UTC, in hours: ahead of UTC and behind UTC. */
@@ -30,7 +30,7 @@ export function timeZoneHint(
   const [prefix = '', own] = /^\s*(?:CRON_TZ|TZ)=(\S+)\s+/.exec(cron) ?? []
   const fields = cron.slice(prefix.length).trim()
   // A time zone explains nothing in two cases. If the cron also fires at the expected time, only that fire is missing.
-  // If it does not fire at the actual time, that fire comes from an earlier cron.
+  // If the cron does not fire at the actual time, the actual fire comes from an earlier cron.
   if (slot === expected || firesAt(schedule, expected) || !firesAt(schedule, slot)) return undefined
   const local = localTime(slot, own ?? 'UTC')
   const isAt = (zone: string): boolean => localTime(expected, zone) === local
@@ -51,7 +51,7 @@ export function timeZoneHint(
   const bare = plainText(redaction.text(fields))
   if (zone !== undefined) return `${told}, which is ${clock} in ${zone}: use CRON_TZ=${zone} ${bare}`
   if (isUtc) return `${told}, which is ${clock} UTC: use ${bare}`
-  return `${told}, ${plural(apart / hour, 'hour')} ${expected < slot ? 'before' : 'after'} it.`
+  return `${told}, ${plural(apart / hour, 'hour')} ${expected < slot ? 'before' : 'after'} that fire time.`
 }
 
 export function firesAt({ cron }: Schedule, at: number): boolean {

@@ -35,8 +35,8 @@ export function replaceFetch(
     const refuse = (): never => {
       throw error
     }
-    // Let `sandbox.fetch` reject the request, because the URL does not belong to the sandbox. If a loop sends such
-    // requests, `sandbox.fetch` also pauses, so that the host's timers can run.
+    // The URL does not belong to the sandbox, so `sandbox.fetch` rejects the request. If an app sends such requests in
+    // a loop, `sandbox.fetch` also pauses, so that the host's timers can run.
     return sandbox.fetch(input, init).then(refuse, refuse)
   })
   const endRefusals = refuseLookups((hostname) => missed(hostname, sandbox))
@@ -59,7 +59,7 @@ function missed(hostname: string, sandbox: Pick<Sandbox, 'urls'> & StrayNoter): 
   const isOurs = [store, queue, mgmt, ...Object.values(regions)].some(
     (address) => new URL(address).hostname === hostname,
   )
-  // Look-ups of localhost pass, because other servers may listen on this machine.
+  // Do not block look-ups of localhost, because other servers may listen on this machine.
   if (!isOurs || /^(?:.*\.)?localhost\.?$/.test(hostname)) return undefined
   return new Error(
     `${hostname} belongs to the sandbox, but replaceFetch() intercepts only the global fetch, and this client uses node:http or an earlier reference to fetch. Use nockScopes() from stuntdouble/nock, mswHandlers() from stuntdouble/msw, or startServer() from stuntdouble/server.`,

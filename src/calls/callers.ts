@@ -1,9 +1,9 @@
 import { type HostContext, hostContext } from '../kernel/host.js'
 
 /**
- * Cause of an outbound request: the `seq` of the log entry whose code sent the request. `possibleCauses` lists all
- * candidates if there are several. Both fields are absent if the cause is unknown, for example because the test itself
- * sent the request.
+ * Cause of an outbound request: the `seq` of the log entry whose handler sent the request, such as a delivery attempt.
+ * `possibleCauses` lists all candidates if there are several. Both fields are absent if the cause is unknown, for
+ * example because the test itself sent the request.
  */
 export interface Caller {
   readonly cause?: number
@@ -13,9 +13,9 @@ export interface Caller {
 const nobody: Caller = {}
 
 /**
- * Finds the log entry whose code sends an outbound request. For a handler in this process the result is exact, because
- * its asynchronous context carries the `seq` of the entry. For code behind a socket, each entry that is still being
- * handled is a candidate. A single candidate is the cause.
+ * Finds the log entry whose handler sends an outbound request. For a handler in this process the result is exact,
+ * because its asynchronous context carries the `seq` of the entry. For code behind a socket, each entry that is still
+ * being handled is a candidate. A single candidate is the cause.
  */
 export class Callers {
   #context: HostContext<number> | undefined

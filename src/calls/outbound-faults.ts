@@ -18,9 +18,9 @@ export interface OutboundFaultContext {
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
   readonly faults: FaultSource
-  /** Draws a whole number below a bound, for faults of scripts that need a random decision. */
+  /** Returns a random whole number below a bound, for script steps whose fault needs a random decision. */
   draw(below: number): number
-  /** Plays the next script step or runs the handler, and counts handler runs. */
+  /** Carries out the next script step or runs the handler, and counts handler runs. */
   handle(): Promise<RawResponse>
 }
 
@@ -51,8 +51,8 @@ async function playRules(
 }
 
 /**
- * Plays one step of a script. Its effect is added to the note of the request's log entry. The effect of a fault rule
- * needs no note, because each fault rule has a log entry of its own.
+ * Carries out one step of a script. The effect of the step is added to the note of the request's log entry. The effect
+ * of a fault rule needs no note, because each fault rule has a log entry of its own.
  */
 export async function injectStep(
   fault: Fault,
@@ -97,8 +97,8 @@ function struck(
 }
 
 /**
- * Returns the error response for a fault. The error texts are those of queue destinations, because nothing is known
- * about the texts of an external host.
+ * Returns the error response for a fault. The error texts are those of queue destinations, because the texts of an
+ * external host are unknown.
  */
 function worded(fault: WordedFault, now: number): RawResponse {
   if (fault.kind === 'rate-limited') return responseOf(rateLimitResponse(fault, now))

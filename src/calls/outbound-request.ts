@@ -8,7 +8,7 @@ import { withoutCredentials } from '../protocol/gateway.js'
 export interface OutboundRequestInternals {
   /** Headers as sent, including credentials that no log shows. */
   readonly sent: HeaderList
-  /** Effects of the script's faults as text. They become the `note` of the response in the traffic log. */
+  /** Effects of the script's faults as text. The texts become the `note` of the response in the traffic log. */
   readonly told: string[]
 }
 
@@ -16,7 +16,8 @@ export const outboundRequestInternals: Internals<OutboundRequest, OutboundReques
   internals('outbound-request')
 
 /**
- * Outbound request of the app to an external host: the traffic-log entry, which recorders and responders also receive.
+ * Outbound request of the app to an external host. The same object is the entry in the traffic log and the argument of
+ * recorders and responders.
  */
 export class OutboundRequest implements OutboundEntry, EntryBase {
   static {
@@ -49,7 +50,8 @@ export class OutboundRequest implements OutboundEntry, EntryBase {
   }
 
   /**
-   * Returns the value of a header as it was sent, in any case of the name; `undefined` when there is none.
+   * Returns the value of a header as it was sent; `undefined` if the request has no such header. The case of the name
+   * does not matter.
    * @example
    * const charges = sandbox.outbound.record('https://bank.test/charges')
    * await fetch('https://bank.test/charges', { headers: { 'Idempotency-Key': 'order-42' } })

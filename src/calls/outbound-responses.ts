@@ -35,7 +35,9 @@ export type OutboundResponse = Exclude<DestinationResponse, { readonly kind: str
  */
 export type OutboundResponderFn = (call: OutboundRequest, task: Task) => Promise<RawResponse>
 
-/** Maximum size of a kept response body in bytes; a limit of this package, not of the service. */
+/**
+ * Maximum size in bytes of a response body that the sandbox keeps. This is a limit of this package, not of the service.
+ */
 export const maxBody = 50_000_000
 
 export function requested(handler: OutboundHandler): OutboundResponder {
@@ -119,7 +121,7 @@ function isStream({ status, headers, body }: Response): boolean {
 }
 
 /**
- * Converts an outcome to a response.
+ * Converts the outcome of a request to a response, with header names in lower case.
  * @throws ConnectionBroken when the outcome has no response
  */
 export function responseOf({ status, headers, body, error }: RawOutcome): RawResponse {

@@ -34,7 +34,7 @@ export function isFor(
   return (method === undefined || method === called) && pattern.matches(url)
 }
 
-/** Registrations by pattern. Exact patterns win over wildcards, later ones over earlier ones. */
+/** Registrations by pattern. Exact patterns win over wildcards, and later registrations win over earlier ones. */
 export class Routes {
   #routes: OutboundRoute[] = []
 

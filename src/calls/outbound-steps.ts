@@ -6,7 +6,6 @@ import { errorText } from '../kernel/error-text.js'
 import { isResponse, unreadable } from '../queue/destinations/response.js'
 import type { OutboundHandler } from './outbound-responses.js'
 
-/** Kinds of faults that can be injected into an outbound request. */
 export const outboundFaultKinds: readonly Fault['kind'][] = faultKinds.filter(
   (kind) => 'outbound.request' in catalog[kind].at,
 )

@@ -44,9 +44,11 @@ export interface OutboundOptions {
   readonly traffic: TrafficLog
   readonly faults: FaultSource
   readonly random: Random
-  /** Tracks the code that sends outbound requests. */
   readonly callers: Callers
-  /** Texts of advice for error messages. Default: advice for a test in this process. */
+  /**
+   * Advice that error messages give, such as how to register a response. Default: advice for a test in the same process
+   * as the sandbox.
+   */
   readonly hints?: Hints | undefined
   /** Records inputs from outside the sandbox for the journal, together with the cause of each request. */
   readonly inputs?: InputRecorder | undefined
@@ -64,7 +66,7 @@ export interface UnusedScript {
 
 /** Origin of an outbound request. */
 export interface CallOptions {
-  /** Whether the request arrived through a socket or from a browser. */
+  /** `true` for a request that arrived through a socket or from a browser. Default `false`. */
   readonly outside?: boolean
 }
 
@@ -89,11 +91,11 @@ export type OutboundEffects = MethodEffects<
 
 /** Operations on `Outbound` for other code of this package. */
 export interface OutboundInternals {
-  /** Returns the first recorder of a pattern. */
+  /** Returns the recorder that was registered first for a pattern. */
   recorderAt(pattern: string): Recorder<OutboundRequest> | undefined
   /**
-   * Returns the registered handlers and fixed responses, which respond after all script steps are used. Compare these
-   * values only by identity.
+   * Returns the registered handlers and fixed responses, which respond after all script steps are used. Use the values
+   * only to check with `===` whether two of them are the same.
    */
   answerers(): ReadonlySet<unknown>
   /**
@@ -102,22 +104,24 @@ export interface OutboundInternals {
    */
   responderAt(method: string, url: string): unknown
   /**
-   * Whether a handler or fixed response has responded at least once. It never responds if the script has a step for
-   * every request.
+   * Whether a handler or fixed response has responded at least once. A registered handler never responds if the script
+   * has a step for every request.
    */
   hasAsked(answerer: unknown): boolean
   /**
-   * Sends a request whose cause is known. `exchange()` and `fetch` call this function, and property checks replace it.
+   * Sends a request that `caller` caused. `exchange()` and `fetch` call this function. Crash checks replace it with
+   * their own function.
    */
   exchangeFor: (caller: Caller, call: RawRequest) => Promise<RawResponse>
   /**
-   * Notes that the app sends a request for which no handler is registered. Fixtures call this before the request goes
-   * to the network or to another interception tool.
-   * @returns a function to call if the request is then blocked, so that the request is reported
+   * Remembers a request of the app for which no handler is registered. Fixtures call this before the request goes to
+   * the network or to another interception tool.
+   * @returns a function that reports the request; call it if the request is then blocked
    */
   leaves(method: string, url: string): () => void
   /**
-   * Reports a request that a server has blocked, with this message. Servers never pass a request on to another host.
+   * Reports a request that `stuntdouble serve` has blocked, with the text `sentence`. A server never sends a request of
+   * the app to another host.
    */
   refuse(method: string, url: string, sentence: string): void
   /** Starts tracking the causes of requests for fixtures, even if nothing is registered. */
@@ -140,7 +144,7 @@ export class Outbound {
   readonly #room: MakesRoom
   readonly #routes = new Routes()
   readonly #unhandled = new Map<string, string>()
-  /** Latest request to each host that the sandbox did not intercept, by host name. */
+  /** For each host name, the latest request that the sandbox did not intercept. */
   readonly #passed = new Map<string, { readonly method: string; readonly url: string }>()
   /** Messages about requests that reached the network although their host is registered. */
   readonly #missed = new Set<string>()
@@ -148,7 +152,9 @@ export class Outbound {
   readonly #listeners = new Set<(route: OutboundRoute) => void>()
   readonly #asked = new Set<unknown>()
   #random: Random | undefined
-  /** Errors that handlers threw. The app received a 500; a test can check them here. */
+  /**
+   * Errors that handlers threw. The app received a response with the status 500, and a test can check the errors here.
+   */
   readonly errors: unknown[] = []
 
   /** @internal */
@@ -206,7 +212,8 @@ export class Outbound {
   }
 
   /**
-   * Records the requests of the app to a URL. Responds 200 unless another response is registered or given.
+   * Records the requests of the app to a URL. Responds 200 unless a response is registered for the URL or passed as the
+   * second argument.
    * @example
    * const charges = sandbox.outbound.record('https://bank.test/charges')
    * await fetch('https://bank.test/charges', { method: 'POST' })
@@ -316,8 +323,8 @@ export class Outbound {
       if (near !== undefined && this.#missed.size < maxReportedOutbound) this.#missed.add(near)
       return near
     }
-    // A DNS look-up does not show which request caused it. Requests of `fetch` are reported with their URL by
-    // `leaves()`.
+    // A DNS look-up shows only the host and not the request that caused it. `leaves()` reports the requests of `fetch`,
+    // because it knows their URL.
     this.#refused.add({ hostname, near }, this.#attempt())
     return refusal({ hostname, request, near })
   }
@@ -349,8 +356,8 @@ export class Outbound {
   }
 
   /**
-   * Whether an adapter must intercept a request. If not, the request is recorded, so that a registration for the same
-   * host can be reported.
+   * Whether an adapter must intercept a request. If not, the request is recorded. If its host is registered with
+   * another method or path, the sandbox can then report this.
    * @internal
    */
   takes(method: string, url: string): boolean {
@@ -476,7 +483,7 @@ export class Outbound {
     }
   }
 
-  /** Plays the next step of a script, or runs the handler. */
+  /** Carries out the next step of a script, or runs the handler. */
   #meet(
     call: OutboundRequest,
     routes: readonly OutboundRoute[],
@@ -508,7 +515,7 @@ export class Outbound {
     return handled(responderFor(step, this.#room, called('script', call.url)))
   }
 
-  /** If a handler stalls for longer than the stall timeout, counts it as asleep, so that virtual time can continue. */
+  /** Makes a stalled handler count as asleep after the stall timeout, so that virtual time can continue. */
   #watch({ method, url }: OutboundRequest, task: Task): void {
     const { patience } = this.#options
     task.whenStuck?.(

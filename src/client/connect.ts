@@ -36,7 +36,7 @@ export class RemotePastSandbox {
 
   /** Use `sandbox.asOf()`. @internal */
   constructor(wire: ControlClient, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
-    // Resolve the instant immediately, because `-5m` would mean a later instant after the clock has moved.
+    // Resolve the instant now. After the clock has moved, `-5m` would mean a later instant.
     const place = wire.post('/resolve-instant', { at: instant }) as Promise<{ readonly at: PastInstant }>
     place.catch(() => {})
     this.store = new RemotePastStore(wire, place)
@@ -99,11 +99,11 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 export interface RemoteForkOptions {
   /** An instant, a duration before now such as `-5m`, or `{ seq }` for the position after a log entry. Default: now. */
   readonly at?: PastInstant
-  /** Name of the new tenant. Default: a name derived from this tenant's. */
+  /** Name of the new tenant. Default: a name that the server derives from the name of this tenant. */
   readonly name?: string
   /**
-   * Whether the fork may send deliveries to URLs without a destination. The fork can reach only hosts that this tenant
-   * can reach. Default false.
+   * Whether the fork may send deliveries over the network, to URLs without a destination. Even then, it can reach only
+   * hosts that this tenant can reach. Default false.
    */
   readonly deliverTo?: boolean
 }
@@ -138,7 +138,7 @@ export class RemoteSandbox implements AsyncDisposable {
    * `destinations`.
    */
   readonly outbound: RemoteOutbound
-  /** The usage statistics: counted from the traffic, unless you script or override them. */
+  /** The usage statistics. They are counted from the traffic, but you can script or override them. */
   readonly stats: RemoteStatistics
   /** The fault rules of the sandbox. */
   readonly faults: RemoteFaults
@@ -249,8 +249,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Replaces the state with a dump of this or another sandbox. A real clock accepts a dump from the future only with
-   * `rebaseTime`, which moves all times in the dump back to now.
+   * Replaces the state with a dump of this or another sandbox. If the clock is real and the dump's time is in the
+   * future, `rebaseTime` is required. It moves all times in the dump back, so that the sandbox continues now.
    * @example
    * const dump = await sandbox.dump()
    * await sandbox.load(dump)
@@ -272,7 +272,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Creates a tenant that continues from an instant of this one, or from now, with a manual clock.
+   * Creates a tenant with a manual clock. It continues from an instant of this tenant, by default from now.
    * @throws Error when the instant is in the future, or older than the log
    * @example const earlier = await sandbox.fork({ at: '-5m' })
    */

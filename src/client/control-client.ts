@@ -76,7 +76,7 @@ export class ControlClient {
   }
 
   /**
-   * Returns the error for a response that no stuntdouble server sends.
+   * Returns the error for a response that cannot come from a stuntdouble server.
    * @param answered description of the response
    */
   foreign(answered: string): Error {

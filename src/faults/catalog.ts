@@ -11,7 +11,7 @@ import type { InjectionPoint } from './points.js'
 export interface FaultDefinition<K extends FaultKind = FaultKind> extends FaultSpec<FaultOf<K>> {
   readonly kind: K
   readonly points: readonly InjectionPoint[]
-  /** Fault that the constructor returns for the arguments in `sample`. */
+  /** Example of this fault. The constructor in `made` creates it from the arguments in `sample`. */
   readonly example: FaultOf<K>
 }
 
@@ -30,8 +30,8 @@ function exampleOf({ made, sample }: FaultSpec<AnyFault>): AnyFault {
 export const faultKinds: readonly FaultKind[] = Object.keys(catalog) as FaultKind[]
 
 /**
- * Returns the effect of a fault at an injection point. `faults.add()` rejects a rule whose fault has no effect at a
- * point of the rule, so the effect exists.
+ * Returns the effect of a fault at an injection point. The effect of a rule's fault always exists, because
+ * `faults.add()` rejects rules whose fault has no effect at their points.
  */
 export function actionAt<P extends InjectionPoint>(point: P, fault: Fault): ActionAt<P, Fault> {
   // The catalog has the definition of each kind under the name of the kind. The compiler cannot prove this, hence the

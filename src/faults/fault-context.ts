@@ -5,8 +5,8 @@ import type { DeliveryFault, FaultOf, HeaderRecord } from './fault.js'
 import type { DeliveryInjectionPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
 
 // When a fault is injected, the service calls the definition of the fault and passes a context. This file has one
-// interface of contexts per kind of injection point. With these interfaces, a definition need not know a protocol or a
-// service.
+// context type for each kind of event: request, due delivery, delivery attempt, command, stream event and fire. A
+// definition uses only these types, so it does not depend on a protocol or service.
 
 export type Phase = 'before' | 'after'
 
@@ -27,7 +27,7 @@ export interface FaultyResponse {
   readonly body: Bytes | ReadableStream<Uint8Array> | null
 }
 
-/** A fault whose error response the affected service creates. */
+/** A fault for which the affected service writes the error response, in its own format. */
 export type WordedFault =
   | { readonly kind: 'status'; readonly status: number; readonly text: string }
   | FaultOf<'rate-limited' | 'quota-exceeded'>
@@ -39,7 +39,7 @@ export interface RequestFaultContext extends FaultContext {
   readonly signal: AbortSignal | undefined
   /** Passes the request to the next fault, or to the service after the last fault. Returns the response. */
   onwards(): Promise<FaultyResponse>
-  /** Returns the service's own response for this fault. */
+  /** Returns the error response that the service writes for this fault. */
   worded(fault: WordedFault): FaultyResponse
   /** Returns the service's response to a request without a valid token. */
   refusedToken(): FaultyResponse
@@ -57,13 +57,13 @@ export interface FaultyOutcome {
   readonly body: Bytes
   /** Error text, such as `read: connection reset by peer`, if no response arrived. */
   readonly error?: string
-  /** Note for the log about what the queue does not notice, such as a lost response. */
+  /** Note for the log about an effect that the queue cannot see, such as a lost response. */
   readonly note?: string
-  /** Set if no response ever arrives, so that the attempt fails with its timeout. */
+  /** Set if no response ever arrives. The attempt then fails with its timeout. */
   readonly never?: true
 }
 
-/** A repetition of a delivery that the queue does not know about. */
+/** An additional delivery that a fault makes. The queue does not know about it. */
 export interface DeliveryCopy {
   sleep(ms: number): Promise<void>
   deliver(): Maybe<FaultyOutcome>
@@ -88,8 +88,8 @@ export interface AttemptFaultContext extends FaultContext {
   /** Continues the attempt with another fault and returns its outcome. */
   play(fault: DeliveryFault): Maybe<FaultyOutcome>
   /**
-   * Delivers again as separate work: `afterMs` milliseconds after the current attempt, or at the same time with
-   * `'now'`.
+   * Schedules additional deliveries, which the current attempt does not wait for. They begin `afterMs` milliseconds
+   * after this attempt, or immediately if `when` is `'now'`.
    */
   again(afterMs: number, run: (copy: DeliveryCopy) => Promise<void>, when?: 'now'): void
 }
@@ -116,11 +116,14 @@ export interface DueFaultContext {
 /** Effect on an attempt that has begun. Scripts accept only faults with such an effect. */
 export interface AttemptAction<F> {
   readonly meets: (fault: F, moment: AttemptFaultContext) => Maybe<FaultyOutcome>
-  /** Set if the delivery reaches the destination, although this fault then determines the response. */
+  /** Set if the destination receives the delivery. The fault then replaces the response or prevents it. */
   readonly arrives?: true
-  /** Returns a second fault that applies after this fault, such as the fault after a delay. */
+  /** Returns the fault that follows this fault, such as `then` of a delay. */
   readonly next?: (fault: F) => DeliveryFault | undefined
-  /** Effect of the fault in a rule. It applies before the attempt begins. In a script, `meets` applies instead. */
+  /**
+   * Effect if the fault comes from a rule: it applies before the attempt begins. If the fault comes from a script,
+   * `meets` applies instead.
+   */
   readonly holds?: HoldAction<F>['holds']
   readonly restarts?: undefined
 }
@@ -191,17 +194,17 @@ export type ActionAt<P extends InjectionPoint, F> = ActionsAt<F>[P]
 
 type OnService = 'store.request' | 'queue.request' | 'stats.request' | 'workflow.wait'
 
-/** Returns a table with the same effect for requests to every service and for outbound requests of the app. */
+/** Returns `action` for each injection point of service requests, and for outbound requests of the app. */
 export function atRequestsAndOutbound<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService | 'outbound.request'> {
   return { ...atRequests(action), 'outbound.request': action }
 }
 
-/** Returns a table with the same effect for requests to every service. */
+/** Returns `action` for each injection point of service requests. */
 export function atRequests<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService> {
   return { 'store.request': action, 'queue.request': action, 'stats.request': action, 'workflow.wait': action }
 }
 
-/** Returns a table with the same effect for deliveries of messages, callbacks, workflow steps and workflow calls. */
+/** Returns `action` for each injection point of deliveries: messages, callbacks, workflow steps and workflow calls. */
 export function atDeliveries<A extends object>(action: A): Record<DeliveryInjectionPoint, A> {
   return { 'queue.delivery': action, 'queue.callback': action, 'workflow.step': action, 'workflow.call': action }
 }

@@ -61,7 +61,10 @@ export function optional<S extends v.GenericSchema>(schema: S): v.OptionalSchema
   return v.optional(schema)
 }
 
-/** Defects that a signature can have: the names of `signatureFlaws`, and `rotated`. */
+/**
+ * Defects that a signature can have: those in `signatureFlaws`, and `rotated` for a signature with the next signing
+ * key.
+ */
 export const signatureFaults = [
   'url',
   'body',

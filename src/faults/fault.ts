@@ -9,7 +9,8 @@ import type { DeliveryInjectionPoint, InjectionPoint, RequestInjectionPoint } fr
 /** Header names and values, as a test writes them. */
 export type HeaderRecord = Readonly<Record<string, string | readonly string[]>>
 
-// Faults by group. A script accepts the types whose names end in `Step`. A rule accepts all types.
+// The types below are groups of faults. A destination's script accepts the groups whose names end in `Step`. A rule
+// accepts all groups.
 
 export type ResponseStep =
   | LatencyFault
@@ -32,9 +33,12 @@ export interface StatusFault {
   readonly kind: 'status'
   /** HTTP status of the response, from 200 to 599. */
   readonly status: number
-  /** Headers of the response, by name. Several headers with the same name have a list of values. */
+  /** Headers of the response, by name. Several headers with the same name are a list: `{ link: ['a', 'b'] }`. */
   readonly headers?: HeaderRecord
-  /** Body as text. Default: the affected service's own error body, or none for a delivery or a status below 300. */
+  /**
+   * Body as text. Default for a delivery, or for a status below 300: no body. Default for other responses: the error
+   * body of the affected service.
+   */
   readonly body?: string
 }
 
@@ -61,13 +65,13 @@ export interface RetryAfter {
   /** Form of the header: whole seconds, an HTTP date, or no such header. */
   readonly form: 'seconds' | 'date' | 'none'
   /**
-   * Milliseconds until the limit is reset. Other headers of the response, such as the header with the time of the
-   * reset, contain this time too.
+   * Milliseconds until the limit is reset. Other headers of the response use this value too, such as the header with
+   * the time of the reset.
    */
   readonly waitMs: number
 }
 
-/** A response 429 with the headers of one of the three limits. */
+/** A response 429 because a limit was exceeded. It has the headers of that limit. */
 export interface RateLimitedFault {
   /** The fault is a response 429. */
   readonly kind: 'rate-limited'
@@ -128,7 +132,7 @@ export type BodyStep =
       readonly bytesPerSecond: number
     }
   | {
-      /** The fault is a response with another `Content-Type`. */
+      /** The fault is a response with a wrong `Content-Type`. */
       readonly kind: 'wrong-content-type'
       /** Value of the `Content-Type` header, such as `text/html`. */
       readonly type: string
@@ -142,7 +146,7 @@ export type BodyFault = {
 
 export type OrderStep =
   | {
-      /** The fault is a lost response after the request was processed. */
+      /** The fault is a response that is lost after the request was processed. */
       readonly kind: 'lost-ack'
     }
   | {
@@ -184,7 +188,7 @@ interface DelayFault {
   readonly kind: 'delay'
   /** Delay in milliseconds of virtual time. */
   readonly waitMs: number
-  /** Fault that follows the delay, only in a script. Default: the delivery continues normally. */
+  /** Fault that follows the delay. Only scripts accept this field. Default: the delivery continues normally. */
   readonly then?: DeliveryFault
 }
 
@@ -192,7 +196,9 @@ export type CredentialStep =
   | {
       /** The fault is a delivery with a defect in its signature. */
       readonly kind: 'bad-signature'
-      /** Defect of the signature: a name from `signatureFlaws`, or `rotated` for a signature with the next key. */
+      /**
+       * Defect of the signature: a name from `signatureFlaws`, or `rotated` for a signature with the next signing key.
+       */
       readonly flaw: SignatureFault
     }
   | {
@@ -231,7 +237,9 @@ export type ServiceFault =
   | {
       /** The fault is a read that returns earlier values of its keys. */
       readonly kind: 'stale-read'
-      /** Number of latest changes of the keys that the read does not see, from 1 to 1000. */
+      /**
+       * Number of changes that the read does not see, counted back from the latest change of its keys. From 1 to 1000.
+       */
       readonly versions: number
     }
   | {
@@ -257,7 +265,7 @@ export type Fault = DeliveryFault | BodyFault | OrderFault | CredentialFault | S
 
 /** The `kind` of a fault, such as `lost-ack`. */
 export type FaultKind = Fault['kind']
-/** The fault of one kind. */
+/** The faults with the kind `K`: `FaultOf<'delay'>` is a delay. */
 export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>
 
 /** Conditions of a rule. A rule matches if every condition that is set holds. */
@@ -268,7 +276,10 @@ export interface FaultMatch {
   readonly path?: string
   /** HTTP method of the request or the delivery, in any case. */
   readonly method?: string
-  /** URL of the request or the destination; `*` matches any characters. Without `?`, any query matches. */
+  /**
+   * URL of the request or the destination; `*` matches any characters. A pattern without `?` matches URLs with any
+   * query.
+   */
   readonly url?: string
   /** Name of a store command, in any case. */
   readonly command?: string
@@ -288,7 +299,10 @@ export interface FaultMatch {
   readonly attempt?: number | { readonly from?: number; readonly to?: number }
   /** ID of the message that is delivered or that the request names (`msg_…`). */
   readonly messageId?: string
-  /** Name of the sandbox. A rule compares the name that the sandbox had when the rule was added. */
+  /**
+   * Name of the sandbox. The rule keeps the name that the sandbox had when the rule was added, even in a fork with
+   * another name.
+   */
   readonly tenant?: string
   /** Flow-control key of the message, the schedule or the request. */
   readonly flowControlKey?: string
@@ -299,8 +313,8 @@ export interface FaultMatch {
   /** URL of the workflow; `*` matches any characters. */
   readonly workflow?: string
   /**
-   * Name of the workflow step that waits, or that belongs to the delivery. The first delivery of a run has the name
-   * `init`.
+   * Name of the workflow step that the delivery belongs to, or of the step that waits for an event. The first delivery
+   * of a run has the name `init`.
    */
   readonly step?: string
   /** Type of the step, as the SDK names it: `Initial`, `Run`, `SleepFor`, `Call`, `Wait`, `Invoke` … */
@@ -313,7 +327,10 @@ export interface FaultMatch {
 type ServiceRequest = Exclude<RequestInjectionPoint, 'outbound.request' | 'stream.open'>
 type RequestOrDelivery = Exclude<RequestInjectionPoint, 'stream.open'> | DeliveryInjectionPoint
 
-/** Injection points at which each kind of fault has an effect. The compiler compares this type with the definitions. */
+/**
+ * Injection points at which each kind of fault has an effect. The compiler checks that this type agrees with the
+ * definitions of the faults.
+ */
 interface PointsByKind {
   /** Injection points at which the fault can add a wait. */
   latency: RequestOrDelivery | 'stream.open' | 'stream.event' | 'schedule.fire'
@@ -321,9 +338,9 @@ interface PointsByKind {
   status: RequestOrDelivery | 'stream.open'
   /** Injection points at which the fault can respond 429: requests to the queue, outbound requests and deliveries. */
   'rate-limited': Exclude<RequestOrDelivery, 'store.request' | 'stats.request'>
-  /** Injection points at which the fault can forbid retries, which only deliveries have. */
+  /** Injection points of deliveries, because only deliveries have retries. */
   'non-retryable': DeliveryInjectionPoint
-  /** Injection points at which the fault can end the evaluation of rules: all points. */
+  /** All injection points, because rules are evaluated at each of them, and the fault ends this evaluation. */
   pass: InjectionPoint
   /** Injection points at which the fault can reset a connection: all points except fires of schedules. */
   reset: Exclude<InjectionPoint, 'schedule.fire'>
@@ -359,9 +376,9 @@ interface PointsByKind {
   delay: DeliveryInjectionPoint | 'schedule.fire'
   /** Injection points at which the fault can drop a delivery, a fire or an event. */
   drop: DeliveryInjectionPoint | 'schedule.fire' | 'stream.event'
-  /** Injection points at which the fault can damage a signature, which only deliveries have. */
+  /** Injection points of deliveries, because only deliveries have signatures. */
   'bad-signature': DeliveryInjectionPoint
-  /** Injection points at which the fault can change the time of a signature, which only deliveries have. */
+  /** Injection points of deliveries, because only deliveries have signatures with a time. */
   'clock-skew': DeliveryInjectionPoint
   /** Injection points at which the fault can reject the token of a request. */
   'revoked-token': ServiceRequest | 'outbound.request' | 'stream.open'
@@ -393,11 +410,14 @@ export interface FaultConditions {
   readonly name?: string
   /** Conditions of the rule, which must all hold. Default: no conditions. */
   readonly match?: FaultMatch
-  /** Start of the period in which the rule applies: ISO text, or a duration after the rule was added. */
+  /**
+   * Start of the period in which the rule applies: ISO text, or a duration such as `'10m'` that begins when the rule is
+   * added.
+   */
   readonly from?: Duration | string
   /**
-   * End of the period in which the rule applies: ISO text, or a duration after the rule was added. The rule does not
-   * apply at this instant.
+   * End of the period in which the rule applies: ISO text, or a duration such as `'1h'` that begins when the rule is
+   * added. At that instant, the rule no longer applies.
    */
   readonly until?: Duration | string
   /** Cron pattern of the minutes in which the rule applies, in UTC or the time zone of `CRON_TZ=`. */
@@ -407,13 +427,13 @@ export interface FaultConditions {
   /** Maximum number of injections. */
   readonly times?: number
   /**
-   * Number of matches from one injection to the next. For example, 2 injects at the first, third and fifth match.
-   * Matches that `skip` excludes are not counted.
+   * Interval between injections, counted in matches. For example, with 2 the fault is injected at the first, third and
+   * fifth match. Matches that `skip` excludes are not counted.
    */
   readonly every?: number
   /**
    * Probability of an injection as `[times, outOf]`. For example, `[1, 10]` injects at one of ten matches on average.
-   * The seed determines at which ones.
+   * The seed determines which matches.
    */
   readonly chance?: readonly [times: number, outOf: number]
   /**
@@ -445,7 +465,10 @@ export interface FaultFacts {
   readonly path?: string | undefined
   readonly method?: string | undefined
   readonly url?: string | undefined
-  /** For a publish: URL of the message's destination, which a condition can match in addition to the request's URL. */
+  /**
+   * URL of the destination, if the request publishes a message. The condition `url` matches this URL or the URL of the
+   * request.
+   */
   readonly destination?: string | undefined
   /** Arguments of one command, beginning with its name. */
   readonly argv?: readonly Bytes[] | undefined
@@ -495,7 +518,7 @@ export interface Injection<F extends Fault = Fault> {
   log(cause: number | undefined, target: string, effect?: string): InjectionRecord
 }
 
-/** Log entry of an injection. If the effect becomes known only later, the service sets `effect` then. */
+/** Log entry of an injection. If the effect becomes known only after the injection, the service sets `effect` later. */
 export interface InjectionRecord {
   effect?: string
 }
@@ -514,8 +537,8 @@ export interface FaultSource {
    */
   injections(point: InjectionPoint, facts: FaultFacts): readonly Injection[] | undefined
   /**
-   * Evaluates the rules of several points for the same event, point by point. Each rule is evaluated at most once. A
-   * rule that determines the response ends the evaluation.
+   * Evaluates the rules of several points for the same event, in the order of `points`. Each rule is evaluated at most
+   * once. After a rule that determines the response, no further fault is injected.
    */
   injectionsAt(points: readonly InjectionPoint[], facts: FaultFacts): readonly Injection[] | undefined
   /**

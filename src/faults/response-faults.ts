@@ -10,6 +10,8 @@ import { afterwards, done, inBothPhases, outcomeText, statusResponse } from './s
 
 // Faults that delay a response or replace it.
 
+// ---- constructors -------------------------------------------------------------------------------------------------
+
 /**
  * Adds a delay of virtual time: a fixed duration with optional jitter, or a random duration from a range.
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.latency({ min: '20ms', max: '80ms' }) })

@@ -25,7 +25,7 @@ function count({ id, published, attempts }: CheckedMessage, findings: Findings):
   const excess = attempts[allowed]
   if (excess !== undefined) {
     findings.broken(
-      `${id} was attempted ${times(attempts.length)}, but its retries allow only ${times(allowed)}`,
+      `${id} was attempted ${times(attempts.length)}, but its number of retries allows attempts only ${times(allowed)}`,
       published,
       excess,
     )

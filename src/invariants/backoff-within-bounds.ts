@@ -81,7 +81,7 @@ function checkDelay(
   const expected = expectedDelay(published.retryDelay, attempt.retried, outcome, world)
   if (delay === expected.delay && at === outcome.at + delay) return
   findings.broken(
-    `${id} waited ${formatDuration(at - outcome.at)} after attempt ${attempt.retried + 1}, but ${expected.rule} gives ${formatDuration(expected.delay)}`,
+    `${id} waited ${formatDuration(at - outcome.at)} after attempt ${attempt.retried + 1}, but ${expected.rule} requires ${formatDuration(expected.delay)}`,
     published,
     attempt,
   )

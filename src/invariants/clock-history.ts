@@ -2,8 +2,8 @@
 export class ClockHistory {
   readonly #changes: { readonly from: number; readonly value: number }[]
   /**
-   * Changes for the search of a maximum: those to a value that no later change reaches. The values in this list
-   * decrease.
+   * Changes that can be the result of `highestSince()`. A change is removed when a later change has an equal or higher
+   * value, so the values in this list decrease.
    */
   readonly #peaks: { readonly from: number; readonly value: number }[]
 
@@ -49,8 +49,8 @@ function lastBefore(changes: readonly { readonly from: number }[], place: number
 }
 
 /**
- * Counts items that remain: items are removed one by one, and `before(n)` returns how many of the first n are left. The
- * data structure is a Fenwick tree.
+ * Counts items that remain: items are removed one by one, and `before(n)` returns how many of the first n items are
+ * left. The data structure is a Fenwick tree.
  */
 export class RemainingCalls {
   readonly #gone: Uint32Array

@@ -4,7 +4,7 @@ import { type CheckedMessage, wasCancelled } from './invariant-index.js'
 export const failureCallbackPerDeadLetter: Invariant = {
   name: 'failure-callback-per-dead-letter',
   guarantee:
-    'A message that fails permanently becomes exactly one dead letter. If it has a failure callback URL, it sends exactly one failure callback.',
+    'A message that fails permanently becomes exactly one dead letter. If the message has a failure callback URL, it sends exactly one failure callback.',
   suspendedBy: { drop: 'for the affected attempt or callback', duplicate: 'for the affected message' },
   examine(history, findings) {
     for (const story of history.stories.values()) {

@@ -60,8 +60,8 @@ function linesOf({ world, stories, isWhole }: InvariantIndex): readonly Line[] {
 }
 
 /**
- * Returns the log position at which a message and all its callbacks had ended, for each message by the `seq` of its
- * entry.
+ * Returns a log position for each message, by the `seq` of its entry. At this position, the message and all its
+ * callbacks had ended.
  */
 function endsWithCallbacks({ stories }: InvariantIndex): ReadonlyMap<number, number> {
   const ends = new Map<number, number>()
@@ -76,8 +76,8 @@ function endsWithCallbacks({ stories }: InvariantIndex): ReadonlyMap<number, num
 }
 
 /**
- * Returns the log position from which a message no longer blocks later messages of its queue. This is its end, or the
- * cancel request if the message never had an attempt.
+ * Returns the log position from which a message no longer blocks later messages of its queue. This position is the end
+ * of the message, or the cancel request if the message never had an attempt.
  */
 function leaveOf(story: CheckedMessage): number {
   const never = story.attempts.length === 0

@@ -2,8 +2,8 @@ import type { EntriesByType, Entry, EntryOf, EntryType } from '../kernel/traffic
 import type { ResolvedPolicy, ResolvedQueueLimits } from '../policy/policy.js'
 
 /**
- * State of a message that has not ended. `adrift` is an error of the engine: the message has no timer, waits in no list
- * and expects no response, so it will never end.
+ * State of a message that has not ended. `adrift` means a bug in the engine: the message has no timer, no waiting list
+ * contains it, and it expects no response. So it will never end.
  */
 export type Whereabouts = 'planned' | 'running' | 'held' | 'adrift'
 
@@ -20,9 +20,12 @@ export interface CheckedSandbox {
   readonly isDrained: boolean
   /** State of each message that has not ended, by message ID. */
   readonly pending: ReadonlyMap<string, Whereabouts>
-  /** Keys that have signed deliveries, from the oldest key to the current key. */
+  /** Keys with which deliveries have been signed, from the oldest key to the current key. */
   readonly signingKeys: readonly string[]
-  /** Returns the names of the signature headers of a delivery: one name for each dialect that the delivery uses. */
+  /**
+   * Returns the names of the signature headers of a delivery. The delivery has one such header for each dialect that it
+   * uses.
+   */
   signatureHeaders(attempt: EntryOf<'attempt'>): readonly string[]
   /** Evaluates a retry-delay expression. Returns the delay before the retry in milliseconds. */
   readonly retryDelay: (expression: string, retried: number) => number
@@ -35,22 +38,25 @@ export interface CheckedMessage {
   readonly id: string
   readonly published: EntryOf<'published'>
   readonly attempts: EntryOf<'attempt'>[]
-  /** Entries of flow control that say that the message was held or admitted. */
+  /** Flow-control entries about the message. Each says either that the message was held or that it was admitted. */
   readonly decisions: EntryOf<'flow-control'>[]
-  /** Entries about state changes of the message, in order: for example that it was canceled or waits. */
+  /** Entries about state changes of the message, oldest first. For example, one says that the message was canceled. */
   readonly changes: EntryOf<'message'>[]
   readonly deadLetters: EntryOf<'dead-letter'>[]
   /** `published` entries of the callbacks that report attempts of the message. */
   readonly callbacks: EntryOf<'published'>[]
-  /** Whether a reset or a load of the queue removed the message before its end. It will then never be delivered. */
+  /**
+   * Whether a reset or a load of the queue removed the message before its end. The message will then never be
+   * delivered.
+   */
   isAbandoned: boolean
   /** Log position at which a fault dropped the message. */
   droppedAt?: number
 }
 
 /**
- * Indexes of the log entries, built once for all invariants. A log position is the `seq` of an entry. An attempt's end
- * has no entry, so its position is the `seq` of the entry before the end, plus 0.5.
+ * Indexes of the log entries, built once for all invariants. A log position is the `seq` of an entry. The end of an
+ * attempt has no entry, so its position is the `seq` of the previous entry plus 0.5.
  */
 export class InvariantIndex {
   /**
@@ -59,8 +65,8 @@ export class InvariantIndex {
    */
   readonly stories: Map<number, CheckedMessage> = new Map()
   /**
-   * Messages that were published since the latest reset or load, by ID. An entry with a message ID is about the message
-   * in this map.
+   * Messages that were published since the latest reset or load, by ID. A message ID in a later entry refers to the
+   * message in this map.
    */
   readonly #open = new Map<string, CheckedMessage>()
   readonly #faults = new Map<number, Set<string>>()
@@ -93,8 +99,8 @@ export class InvariantIndex {
   }
 
   /**
-   * Whether a fault of the given kinds was injected. `target` is an entry, or a message ID for all entries about a
-   * message.
+   * Whether one of the given kinds of faults was injected. `target` is a log entry, or the ID of a message. A message
+   * ID means all entries about the message.
    */
   struck(target: Entry | string, kinds: Readonly<Record<string, unknown>> = {}): boolean {
     const faults = typeof target === 'string' ? this.#faultsOfMessage.get(target) : this.#faults.get(target.seq)
@@ -176,7 +182,7 @@ export class InvariantIndex {
 }
 
 /**
- * Error text of attempts that a restart cut off. The text identifies these attempts, because the log entry of the
+ * Error text of attempts that a restart interrupted. The text identifies these attempts, because the log entry of the
  * `restart` fault refers to only one of them.
  */
 const cutOff = 'the service restarted'
@@ -208,7 +214,7 @@ export function isFinal({ outcome }: EntryOf<'attempt'>): boolean {
   return outcome?.state === 'DELIVERED' || outcome?.state === 'FAILED'
 }
 
-/** Whether a cancel was requested before a log position. */
+/** Whether the message has an entry with the state `CANCEL_REQUESTED` before a log position. */
 export function wasCancelled({ changes }: CheckedMessage, before: number): boolean {
   return changes.some((change) => change.state === 'CANCEL_REQUESTED' && change.seq < before)
 }

@@ -13,12 +13,12 @@ export interface InvariantViolation {
   readonly entries: readonly Entry[]
 }
 
-/** Collects the results of checking one invariant. */
 export interface Findings {
   broken(sentence: string, ...entries: readonly (Entry | undefined)[]): void
   /**
-   * Adds a reason why something could not be checked. This is not a violation. Adding the same reason again has no
-   * effect.
+   * Reports a part of the invariant that could not be checked, such as
+   * `the fire times of schedules, because the clock follows host time`. This is not a violation. A second report of the
+   * same text has no effect.
    */
   unknown(reason: string): void
 }
@@ -30,8 +30,8 @@ export interface Invariant {
   /** Guarantee in words. Faults whose kind is in `suspendedBy` are the only exceptions. */
   readonly guarantee: string
   /**
-   * Kinds of faults that break the guarantee on purpose. The value says what is then not checked: `{ drop: 'for the
-   * affected message' }`.
+   * Kinds of faults that break the guarantee on purpose. For each kind, the value says for what the guarantee is then
+   * not checked: `{ drop: 'for the affected message' }`.
    */
   readonly suspendedBy?: Readonly<Record<string, string>>
   /** @internal */

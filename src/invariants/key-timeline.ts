@@ -10,19 +10,18 @@ export interface KeyStep {
   readonly place: number
   readonly at: number
   /**
-   * Kind of the step. `vain`: a message took a slot and released it without a delivery. The slot still counts for the
-   * rate limit.
+   * Kind of the step. `vain`: a message took a slot and released the slot without a delivery. The slot still counts for
+   * the rate limit.
    */
   readonly is: 'take' | 'vain' | 'release' | 'limits' | 'reset' | 'rate-reset' | 'service'
   /** Message that takes or releases a slot. */
   readonly story?: CheckedMessage
-  /** Entry that proves the step. */
   readonly entry?: EntryOf<'attempt' | 'flow-control' | 'setting'>
 }
 
 /**
- * Returns the timeline of each flow-control key: the slots that messages took and released, and the changes of its
- * limits.
+ * Returns the timeline of each flow-control key: the slots that messages took and released, and the changes of the
+ * limits of the key.
  */
 export function keyTimelines(
   history: InvariantIndex,
@@ -82,7 +81,7 @@ function slotsOf(story: CheckedMessage): readonly KeyStep[] {
       taken = undefined
       if (sign.outcome) steps.push({ place: endOf(sign), at: sign.outcome.at, is: 'release', story })
     } else if (sign.type === 'flow-control') {
-      // A message that the plan's limit holds already has a slot of its key.
+      // If a message is held by the limit of the plan, the message already has a slot of its flow-control key.
       if ((sign.decision === 'admitted') === (sign.flowControlKey !== undefined)) taken ??= sign
     } else if (taken !== undefined && isVain(sign)) {
       take('vain', taken)

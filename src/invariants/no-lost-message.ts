@@ -6,7 +6,7 @@ export const noLostMessage: Invariant = {
   guarantee: 'Every published message is delivered, is a dead letter, is canceled, or is pending.',
   suspendedBy: { drop: 'for the affected message' },
   examine(history, findings) {
-    if (!history.isWhole) findings.unknown('messages whose publishing the log has dropped')
+    if (!history.isWhole) findings.unknown('messages whose published entry the log has dropped')
     for (const story of history.stories.values()) {
       if (!story.isAbandoned && !history.struck(story.id, this.suspendedBy)) follow(story, history, findings)
     }
@@ -14,8 +14,8 @@ export const noLostMessage: Invariant = {
 }
 
 /**
- * Whether a failed message correctly becomes no dead letter. A failed workflow call becomes the result of its step. A
- * failed call of a failure function is recorded in the workflow run. [workflow.md 6, 11]
+ * Whether it is correct that a failed message does not become a dead letter. A failed workflow call becomes the result
+ * of its step. A failed call of a failure function is recorded in the workflow run. [workflow.md 6, 11]
  */
 function isResult(
   { callback, kind }: CheckedMessage['published'],

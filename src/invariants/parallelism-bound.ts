@@ -5,7 +5,7 @@ import { type KeyTimeline, keyTimelines, limitOf } from './key-timeline.js'
 export const parallelismBound: Invariant = {
   name: 'parallelism-bound',
   guarantee:
-    'The number of deliveries in flight never exceeds the parallelism of their flow-control key. If the limits of the plan are enforced, it does not exceed those either.',
+    'The number of deliveries in flight never exceeds the parallelism of their flow-control key. If the limits of the plan are enforced, the number of all deliveries in flight never exceeds the parallelism of the plan.',
   suspendedBy: {
     duplicate: 'for the affected message',
     restart: 'for messages with an attempt that the restart cut off',
@@ -30,7 +30,7 @@ function walk({ key, steps }: KeyTimeline, findings: Findings): void {
       if (running.size <= allowed) continue
       const calls = [...running].slice(-6).map(({ attempts }) => attempts.findLast(({ seq }) => seq <= place))
       findings.broken(
-        `${running.size} deliveries of flow-control key ${key} were in flight at the same time, but its parallelism is ${allowed}`,
+        `${running.size} deliveries of flow-control key ${key} were in flight at the same time, but the parallelism of the key is ${allowed}`,
         ...calls,
         entry,
       )

@@ -83,8 +83,8 @@ class RateWalk {
   }
 
   /**
-   * Whether a delivery counts in the period before the reset. It does if it was due before the reset and the rate of
-   * that period still allowed it.
+   * Whether a delivery counts in the period before the reset. The delivery counts if it was due before the reset and
+   * the rate of the period before the reset still allowed it.
    */
   #countsBefore({ story, entry, at }: KeyStep): boolean {
     const left = this.#leftAtReset
@@ -114,7 +114,7 @@ class RateWalk {
     const allowed = this.#isAligned ? this.#allowed : 2 * this.#allowed
     if (this.#calls.length <= allowed) return
     this.findings.broken(
-      `${this.#calls.length} deliveries of flow-control key ${key} started within ${this.#period / 1000} s, but its rate is ${this.#allowed}`,
+      `${this.#calls.length} deliveries of flow-control key ${key} started within ${this.#period / 1000} s, but the rate of the key is ${this.#allowed}`,
       ...this.#calls.slice(-6).map(({ entry }) => entry),
     )
   }

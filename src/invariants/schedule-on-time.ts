@@ -102,7 +102,7 @@ class ScheduleWalk {
   }
 
   /**
-   * Handles a late firing. If a dump is loaded after fire times have passed, the schedule fires only once for all of
+   * Checks a late firing. If a dump is loaded after fire times have passed, the schedule fires only once for all of
    * them.
    */
   #caughtUp(event: Event): void {
@@ -118,8 +118,8 @@ class ScheduleWalk {
   }
 
   /**
-   * Checks that a firing published exactly one message per destination, at the time of the firing. No message is
-   * correct if the queue rejected the publish.
+   * Checks that a firing published exactly one message per destination, at the time of the firing. A firing without a
+   * message is correct if the queue rejected the publish.
    */
   #checkYield(firing: Event, after: Event | undefined): void {
     const published = this.published.get(firing.seq) ?? []
@@ -143,7 +143,10 @@ class ScheduleWalk {
     if (this.#cron !== undefined && !this.#isPaused) this.#since = event
   }
 
-  /** Ends a period in which one cron expression applied. Compares its firings with the times of the cron expression. */
+  /**
+   * Ends a period in which the schedule had one cron expression. Compares the firings in the period with the times of
+   * the cron expression.
+   */
   #close(until: number): void {
     const since = this.#since
     if (since === undefined) return

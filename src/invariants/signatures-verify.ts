@@ -7,14 +7,14 @@ import type { InvariantIndex } from './invariant-index.js'
 
 /**
  * Maximum number of attempts whose signatures are checked. If there are more attempts, only an evenly distributed
- * sample is checked. A check takes longer than all other work for an attempt.
+ * sample is checked, because checking a signature takes longer than all other work for an attempt.
  */
 const sample = 64
 
 export const signaturesVerify: Invariant = {
   name: 'signatures-verify',
   guarantee:
-    'Every delivery is signed for its URL and body, with the signing key that was current when the delivery began. The signature is valid at that time.',
+    'Every delivery is signed for its URL and body, with the signing key that was current when the delivery began. The signature is valid at the time of the delivery.',
   suspendedBy: {
     'bad-signature': 'for the affected delivery',
     'clock-skew': 'for the affected delivery',
@@ -60,7 +60,7 @@ function flawOf(token: string, key: string, { url, body, at }: EntryOf<'attempt'
   if (head === undefined || payload === undefined || signature === undefined || more.length > 0)
     return 'it is not a JSON Web Token'
   if (toBase64Url(hmacSha256(utf8(key), latin1(`${head}.${payload}`))) !== signature) {
-    return 'it was not made with the signing key that was current at that time'
+    return 'it was not made with the signing key that was current when the attempt began'
   }
   const claims = claimsOf(payload)
   if (claims.sub !== url) return `its claim "sub" is ${JSON.stringify(claims.sub)} instead of the URL`

@@ -1,9 +1,9 @@
 import { isAscii } from './bytes.js'
 
 // All URL patterns are parsed here, and `*` matches any characters. The scheme and host of a URL always ignore case.
-// The path and query ignore case if the pattern contains `*` and is the URL of a destination or the `url` of a rule. In
-// URLs without `*`, the path and query are case-sensitive. The fields `path` and `headers` of a rule and the texts that
-// matchers expect are case-sensitive, too.
+// The path and query ignore case only in patterns with `*`, and only for destinations and for the field `url` of a
+// rule. In URLs without `*`, the path and query are case-sensitive. The fields `path` and `headers` of a rule are
+// always case-sensitive, and so are the texts that matchers expect.
 
 /** A URL in which `*` matches any characters. Without `?`, it matches every query of that URL. */
 export class AddressPattern {
@@ -40,7 +40,10 @@ export function withoutQuery(url: string): string {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** Matches URLs that are already normal, so that they need not be parsed: no dot segments, no numeric host. */
+/**
+ * Matches URLs without dot segments and without a numeric host. They are already normalized, so they need not be
+ * parsed.
+ */
 const isNormal = /^https?:\/\/(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*\/(?:[\w!$&()*+,;=:@~/?-]|%(?!2[eE])|(?<=\w)\.)*$/
 
 /** Normalizes a URL: `HTTPS://Shop.Test` and `https://shop.test:443/` are the same. */
@@ -53,9 +56,10 @@ export interface WildcardOptions {
 }
 
 /**
- * Returns a test for a pattern in which `*` matches any characters and everything else is literal.
- * Each literal part is searched once, from the end of the previous match, so a test takes at most pattern × text steps.
- * A regular expression with eight stars could run for hours.
+ * Returns a function that tests whether a text matches the pattern. In the pattern, `*` matches any characters and
+ * everything else is literal.
+ * Each literal part is searched once, from the end of the previous match. So the number of steps is at most the length
+ * of the pattern times the length of the text. A regular expression for a pattern with eight `*` could run for hours.
  */
 export function wildcard(pattern: string, { ignoreCase = false }: WildcardOptions = {}): (text: string) => boolean {
   const fold = ignoreCase ? withoutCase : same
@@ -82,8 +86,9 @@ function same(text: string): string {
 }
 
 /**
- * Removes differences in case, so that texts can be compared as a regular expression with the flag `i` compares them.
- * Each character is converted alone. A character outside ASCII never becomes an ASCII character.
+ * Converts a text to upper case, so that comparisons ignore case exactly like a regular expression with the flag `i`.
+ * Each character is converted separately. It stays unchanged if its upper case has several characters, or if a
+ * non-ASCII character would become an ASCII character.
  */
 export function withoutCase(text: string): string {
   if (isAscii(text)) return text.toUpperCase()

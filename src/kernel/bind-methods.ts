@@ -17,7 +17,7 @@ export function bindMethods({ prototype }: { readonly prototype: object }): void
         Object.defineProperty(this, name, { value, configurable: true, writable: true })
         return value
       },
-      // Tests may replace a method of an object.
+      // A test may assign its own function to a method. The function is stored on this object only.
       set(this: object, value: unknown) {
         Object.defineProperty(this, name, { value, configurable: true, writable: true, enumerable: true })
       },

@@ -5,8 +5,8 @@
  */
 export type Bytes = string & {
   /**
-   * This field exists only in the type. Because of this field, the compiler rejects strings that were not converted to
-   * bytes.
+   * The compiler rejects strings that were not converted to bytes, because they do not have this field. At run time,
+   * the field does not exist.
    */
   readonly __bytes: unique symbol
 }
@@ -14,10 +14,13 @@ export type Bytes = string & {
 const encoder = new TextEncoder()
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Characters above U+007F, the only ones for which UTF-8 and byte strings differ. */
+/** Matches characters above U+007F. A text without such characters is equal to its UTF-8 byte string. */
 const beyondAscii = /[^\x00-\x7f]/
 
-/** `String.fromCharCode` takes one argument per character, and JavaScript engines limit the number of arguments. */
+/**
+ * Number of bytes that one call of `String.fromCharCode` converts. Each byte is an argument, and JavaScript engines
+ * limit the number of arguments.
+ */
 const charsAtOnce = 0x2000
 
 /** Converts a string that has one character per byte, such as an ASCII literal or the output of `atob`. */
@@ -26,8 +29,8 @@ export function latin1(text: string): Bytes {
 }
 
 /**
- * Maximum length, in bytes, of a text that a slice may keep in memory. For a shorter text, the copy would cost more
- * than it saves.
+ * Maximum length, in bytes, of a text that may stay in memory because a slice of it is used. Copying a slice of a
+ * shorter text would cost more than it saves.
  */
 const shortWhole = 4096
 
@@ -38,7 +41,8 @@ const shortWhole = 4096
 export function partOf(whole: string, from: number, to?: number): Bytes {
   const part = whole.slice(from, to)
   if (whole.length <= shortWhole || part.length > whole.length / 2) return part as Bytes
-  // Slicing a concatenated string forces the engine to copy it.
+  // Before a JavaScript engine slices a concatenated string, it copies the string. The result therefore does not keep
+  // `whole` in memory.
   return ` ${part}`.slice(1) as Bytes
 }
 

@@ -28,24 +28,30 @@ export interface ServiceClock {
   readonly mode: ClockMode
   now(): number
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer
-  /** Runs work that blocks time. While the work sleeps through its task, time can move. */
+  /** Runs work and blocks time until the work ends. Time can move while the work waits in `task.sleep()`. */
   track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
   /**
-   * Whether time moves until no timer is left, by `drain()` or in mode `auto`.
-   * A drain does not wait for work that a schedule starts in the meantime. Otherwise, work that outlasts the interval
-   * of its schedule would prolong the drain forever.
+   * Whether time moves until no timer is left: during `drain()`, or in mode `auto`.
+   * A drain does not wait for work that a schedule starts during the drain. If such work took longer than the interval
+   * of its schedule, the drain would never end.
    */
   readonly isDraining: boolean
 }
 
 export interface ClockOptions {
-  /** In mode `real`, only for a sandbox that is being loaded: time does not move until `goOn()`. */
+  /**
+   * Virtual time at the start, in milliseconds. In mode `real`, only a sandbox that is being loaded has this option.
+   * Its time does not move until `goOn()` is called.
+   */
   readonly startAt?: number
   readonly mode?: ClockMode
   /** Receives warnings. Default `console.warn`. */
   readonly warn?: (text: string) => void
   readonly hints?: Hints
-  /** Gate of the sandbox. A sandbox that gets a new clock keeps its gate. */
+  /**
+   * Gate of the sandbox, which delays responses so that timers of the host can run. A sandbox that gets a new clock
+   * keeps its gate.
+   */
   readonly gate?: Gate | undefined
 }
 
@@ -71,12 +77,15 @@ export function goOn(clock: Clock, at?: number): void {
   core.mode.resume(at ?? core.time)
 }
 
-/** Returns the gate of the sandbox. Every awaited result passes the gate, so that timers of the host can run. */
+/**
+ * Returns the gate of the sandbox. Each awaited result passes the gate, which sometimes closes so that timers of the
+ * host can run.
+ */
 export function gateOf(clock: Clock): Gate {
   return clockInternals.of(clock).core.gate
 }
 
-/** Reports that code outside the sandbox, such as the client of a request, received a response. */
+/** Records that code outside the sandbox received a response and may continue, such as the client of a request. */
 export function letOutsideContinue(clock: Clock): void {
   clockInternals.of(clock).core.outsideMayContinue = true
 }
@@ -99,8 +108,8 @@ export function forgottenAdvance(clock: Clock, commands: readonly WaitingCommand
 }
 
 /**
- * Removes every timer, stops host timers and ends the running clock move. Sleeping requests are rejected; other sleeps
- * never end.
+ * Removes every timer, stops host timers and ends the running clock move. Requests that sleep in virtual time are
+ * rejected. Other work that sleeps never continues.
  */
 export function stop(clock: Clock): void {
   clockInternals.of(clock).core.stop()
@@ -110,7 +119,10 @@ export function waitingTimers(clock: Clock): readonly Timer[] {
   return clockInternals.of(clock).core.timers.waiting()
 }
 
-/** Returns an object that reads the time and the number of timers of a clock, for positions in the journal. */
+/**
+ * Returns an object that reads the time and the number of timers of a clock. The journal stores both as a part of the
+ * position of each input.
+ */
 export function positionOf(clock: Clock): ClockPosition {
   const { core } = clockInternals.of(clock)
   return {
@@ -129,9 +141,9 @@ export function rewind(clock: Clock): Rewind {
 }
 
 /**
- * The clock of a sandbox. `advance` repeats three steps. It waits until no task runs. It selects the earliest timer; of
- * timers at the same instant, it selects the one that was added first. It moves time and all followers to that timer
- * and runs it.
+ * The clock of a sandbox. `advance` repeats three steps. First, it waits until no task runs. Then it selects the
+ * earliest timer. If several timers have the same instant, it selects the one that was added first. Finally, it moves
+ * the time of this clock and of its followers to that instant, and runs the timer.
  */
 export class Clock implements ServiceClock {
   static {

@@ -30,8 +30,8 @@ export class GrowingHash {
   readonly #tip = { length: 0, state: sha256.create() }
 
   /**
-   * Returns the hash of the first `length` bytes followed by `end`. The bytes must begin with the bytes of earlier
-   * calls; `end` may differ in each call.
+   * Returns the hash of the first `length` bytes of `bytes`, followed by `end`. In later calls, `bytes` may be longer,
+   * but it must begin with the bytes of earlier calls. `end` may differ in each call.
    */
   of(bytes: Bytes, length: number, end: Bytes): Bytes {
     const tip = this.#tip

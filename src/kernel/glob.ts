@@ -7,8 +7,9 @@ import type { Work } from './work.js'
 type GlobPart = number | 'any' | 'run' | Uint8Array
 
 /**
- * Returns a reusable test for a pattern with `*`, `?`, `[a-c]`, `[^x]` and `\` escapes. Only the last `*` is retried,
- * so a test takes at most text × pattern steps. `work` is charged for these steps.
+ * Returns a function that tests texts against a pattern with `*`, `?`, `[a-c]`, `[^x]` and `\` escapes. After a
+ * mismatch, only the last `*` is extended, so a test takes at most text × pattern steps. `work` is charged for these
+ * steps.
  */
 export function globMatcher(pattern: Bytes, work?: Work): (text: Bytes) => boolean {
   const matches = globOf(pattern)
@@ -76,9 +77,12 @@ function parseSet(pattern: Bytes, start: number, set: Uint8Array): number {
   return at
 }
 
-/** Number of text positions that can be compared for one unit of work. */
+/** Number of comparisons that cost one unit of work. */
 const turnsPerUnit = 2
-/** Number of comparisons after which their cost is charged, even if the match is still running. */
+/**
+ * Number of comparisons after which a running match charges their cost. A match that exceeds the budget therefore stops
+ * early.
+ */
 const turnsAtOnce = 4096
 
 function matchParts(parts: readonly GlobPart[], text: Bytes, work: Work | undefined): boolean {

@@ -45,13 +45,17 @@ export function hostTurn(): Promise<void> {
 }
 
 /**
- * Whether the `setImmediate` that this module read is the host's own; `undefined` while unknown. If fake timers were
- * already installed, their `setImmediate` fires only on demand. A fake of @sinonjs/fake-timers, which Vitest and Jest
- * use, has a `clock` property. Another fake is recognized because it does not fire.
+ * Whether `setImmediate`, as this module read it, is the host's own function; `undefined` until this is known. If fake
+ * timers were already installed, this module read their `setImmediate`, which fires only on demand. The fakes of
+ * @sinonjs/fake-timers, which Vitest and Jest use, have a property `clock`. `hostPause()` recognizes other fakes,
+ * because they do not fire.
  */
 let immediatesFire: boolean | undefined =
   hostSetImmediate !== undefined && 'clock' in hostSetImmediate ? false : undefined
-/** Twice the number of messages that Node.js delivers to a message port before it does other work. */
+/**
+ * Maximum number of turns to wait for `setImmediate` before it counts as fake. Node.js delivers 1,000 messages of a
+ * port before it does other work, so the real `setImmediate` fires earlier.
+ */
 const messagesInARow = 2_000
 
 /**
@@ -78,7 +82,10 @@ async function turnsInARow(): Promise<void> {
 let number = 0
 let isCounting = false
 
-/** Returns the same number until the host has paused and read its sockets, and a higher number afterwards. */
+/**
+ * Returns a number that stays the same until the host has done all its other work, such as reading its sockets.
+ * Afterwards, the number is higher.
+ */
 export function hostTurnNumber(): number {
   if (!isCounting) {
     isCounting = true
@@ -107,7 +114,7 @@ function hold(port: MessagePort, how: 'ref' | 'unref'): void {
   known[how]?.()
 }
 
-/** A value that asynchronous code inherits from the code that started it, also after `await`. */
+/** Gives a value to all code that `work` starts, also after `await`, like `AsyncLocalStorage` of Node.js. */
 export interface HostContext<T> {
   run<R>(value: T, work: () => R): R
   getStore(): T | undefined

@@ -7,10 +7,7 @@ export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 export const noHeaders: HeaderList = []
 
-/**
- * Consecutive requests mostly have equal headers. This class returns one list for all equal headers in a row, to save
- * memory.
- */
+/** Consecutive requests mostly have equal headers. To save memory, this class returns the same list for all of them. */
 export class LatestHeaders {
   #latest: HeaderList = []
 
@@ -139,8 +136,8 @@ export function decodeSegment(segment: string): string {
 }
 
 /**
- * Error of an exchange whose connection broke before a response. `fetch` then rejects, as on a real network, and a
- * server closes the socket.
+ * Error of a request whose connection broke before a response arrived. As on a real network, `fetch` then rejects. A
+ * server closes the socket instead.
  */
 export class ConnectionBroken extends Error {
   constructor(

@@ -15,8 +15,8 @@ export interface IndexedRecord {
 export type RecordField<T> = (record: T) => string | readonly string[] | undefined
 
 /**
- * Accepted values by field. A record matches if each of these fields has one of its accepted values (OR within a field,
- * AND between fields). [queue.md 1.1]
+ * Accepted values of each field. A record matches if each field in this map has one of its accepted values. So the
+ * values of a field are combined with OR, and the fields with AND. [queue.md 1.1]
  */
 export type Filters = ReadonlyMap<string, ReadonlySet<string>>
 
@@ -69,8 +69,8 @@ class Shelf<T extends IndexedRecord> {
   }
 
   /**
-   * Returns the position of the first record that meets a condition. If a record meets the condition, all later records
-   * must meet it too.
+   * Returns the position of the first record for which `fulfilled` returns true. The search is binary, so `fulfilled`
+   * must return true for all later records as well.
    */
   seek(fulfilled: (record: T) => boolean): number {
     let low = this.start
@@ -149,7 +149,10 @@ export class Records<T extends IndexedRecord> {
     return wanted.only?.(record) ?? true
   }
 
-  /** Selects the filter that leaves the fewest candidates, and returns its lists of records. */
+  /**
+   * Selects the filter with the fewest matching records, and returns the lists of the index that contain them. Without
+   * filters, returns the list of all records.
+   */
   #narrowest(filters: Filters | undefined): readonly Shelf<T>[] {
     let best: readonly Shelf<T>[] = [this.#all]
     let bestSize = this.#all.size
@@ -196,8 +199,8 @@ function valuesOf(values: string | readonly string[] | undefined): readonly stri
 }
 
 /**
- * Yields the candidates of the lists in the requested order. The first candidate is the one after the cursor. Records
- * outside the range of dates are skipped.
+ * Yields the records of several lists in the requested order, beginning after the cursor. Records outside the period
+ * from `from` to `to` are skipped.
  */
 function* walk<T extends IndexedRecord>(shelves: readonly Shelf<T>[], wanted: RecordQuery<T>): Generator<T> {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, after } = wanted

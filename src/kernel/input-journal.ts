@@ -11,7 +11,7 @@ export interface JournalPosition {
   readonly at: number
   /** `seq` of the latest log entry. */
   readonly log: number
-  /** Number of log entries whose end was logged, such as requests with a response. */
+  /** Number of times that a log entry was completed, for example by the response to a request. */
   readonly ended: number
   /** Number of timers that had been added to the clock. */
   readonly timers: number
@@ -39,8 +39,9 @@ export type Unblocking = 'TIMEOUT' | 'ERROR' | 'closed'
 export type JournaledCall<Args extends readonly unknown[] = readonly unknown[]> = readonly [method: string, ...Args]
 
 /**
- * How a replay finds a public method and calls it: property names and calls, beginning at the sandbox. Example:
- * `['store', ['load', dump]]`. The last call is the recorded input.
+ * Path from the sandbox to a call of a public method, by which a replay repeats the call. A text is the name of a
+ * property. A list is a method with its arguments. For example, `['store', ['load', dump]]` is
+ * `sandbox.store.load(dump)`. The last call is the recorded input; earlier calls only return its object.
  */
 export type CallPath = readonly (string | JournaledCall)[]
 
@@ -52,8 +53,8 @@ export interface InputKinds {
   readonly gone: number
   readonly left: number
   /**
-   * Outbound request, and the task that probably sent it. If the app aborted the request before it began, `gone` has
-   * the reason of the abort.
+   * Outbound request, and the task that probably sent it. If the app aborted the request before it was sent, `gone`
+   * contains the reason of the abort.
    */
   readonly call: JournaledRequest & { readonly caller: object; readonly gone?: { readonly reason: unknown } }
   /** Outbound request, by number, that the app aborted after the request had begun. */
@@ -74,19 +75,22 @@ export interface InputKinds {
   readonly fired: number
   /** Timer that fired while time was draining, by number. */
   readonly drained: number
-  /** Method of a clock move that starts. The input `moved` is its end. */
+  /** Name of the method that begins to move the clock. The input `moved` records the end of this move. */
   readonly moving: 'advance' | 'advanceTo' | 'drain'
   readonly moved: undefined
   /**
-   * Value that the latest outside work returned, or `undefined` if it returned a promise. Inputs that arrived before
-   * the work returned are before this input.
+   * Value that outside work returned, or `undefined` if it returned a promise. The work is the latest one that has
+   * begun and not returned. Inputs that arrived before the work returned are before this input.
    */
   readonly returned: unknown
   /** Result of a promise that outside work had returned, by number of the work. */
   readonly settled: { readonly work: number; readonly value: unknown }
   /** Sleep of outside work, by number of the work, in milliseconds of virtual time. */
   readonly slept: { readonly work: number; readonly wait: number }
-  /** Number of outside work that begins to wait for something in the sandbox. The wait ends with the input `awake`. */
+  /**
+   * Number of the outside work that now begins to wait for something in the sandbox. The wait ends with the input
+   * `awake`.
+   */
   readonly asleep: number
   readonly awake: number
   /** Start of a fork. Earlier inputs belong to the original sandbox. */
@@ -98,7 +102,10 @@ export interface InputKinds {
    * again.
    */
   readonly takenOver: undefined
-  /** Task, by number, that counts as asleep or as awake from now on, because of host time. */
+  /**
+   * Task, by number, that from now on counts as asleep or awake. This change depends on host time, for example on a
+   * stall timeout, so it must be recorded.
+   */
   readonly rested: { readonly task: number; readonly as: 'given up' | 'dozing' | 'roused' }
 }
 
@@ -113,8 +120,8 @@ export interface ForkChanges {
   readonly fetch: typeof globalThis.fetch | undefined
   readonly deliver: 'loopback' | 'none' | 'any' | readonly string[] | undefined
   /**
-   * What outside work that is in flight at the start of the fork does later, by number of the work. Work whose result
-   * was not recorded never ends in the fork.
+   * For outside work that is in flight when the fork begins: its later sleeps and its result, by number of the work.
+   * Work whose result was not recorded never ends in the fork.
    */
   readonly foretold: ReadonlyMap<number, readonly KnownOutcome[]>
 }
@@ -150,9 +157,9 @@ export interface InputListener {
 export interface ClockPosition {
   now(): number
   /**
-   * Returns the time of an input and of everything that results from the input, in milliseconds. In mode `real`, all
-   * calls within one turn of the host's event loop return the same time. A replay of the input can therefore reach
-   * exactly this time.
+   * Returns the time to record for an input, in milliseconds. Everything that results from the input has the same time.
+   * In mode `real`, the result therefore stays the same within one turn of the host's event loop. So a replay of the
+   * input can reach exactly this time.
    */
   standStill(): number
   /** Returns the number of timers that have been added so far. */
@@ -169,7 +176,10 @@ export interface LogPosition {
  * delivery adds two inputs.
  */
 export class InputColumns {
-  /** Object with the first `#shared` inputs. Another sandbox has the same first inputs and uses the same object. */
+  /**
+   * List of another sandbox that begins with the same inputs. Its first `#shared` inputs are also the first inputs of
+   * this list.
+   */
   #base: InputColumns | undefined
   #shared = 0
   #kinds: InputKind[] = []
@@ -218,14 +228,17 @@ export class InputColumns {
   }
 
   /**
-   * Marks all inputs from index `from` on as one step of the sandbox, although the step has not ended. Needed when
-   * outside work forks the sandbox within the step.
+   * Marks all inputs from index `from` on as one step of the sandbox, although the step has not ended. This is needed
+   * if outside work forks the sandbox: the step of this work ends only after the fork.
    */
   markAtomicOpen(from: number): void {
     if (this.length > from) this.#within.set(from, this.length)
   }
 
-  /** Returns whether an input is the first input of outside work. Such an input is replayed when that work begins. */
+  /**
+   * Returns whether an input is the first one that was recorded during outside work. A replay processes such an input
+   * when it begins the same work.
+   */
   isFromWork(place: number): boolean {
     return this.#kindOf(place) === 'returned' || this.#within.has(place)
   }
@@ -253,7 +266,8 @@ export class InputColumns {
   first(count: number): InputColumns {
     const copy = new InputColumns()
     const own = count - this.#shared
-    // Share inputs only if the base has at most as many inputs as the fork adds. Chains of forks therefore stay short.
+    // A chain of forks must stay short. If this list has fewer own inputs than shared inputs, copy the own inputs and
+    // share only the base.
     if (own <= 0 && this.#base !== undefined) return this.#base.first(count).#holding(this.#within, count)
     if (this.#base !== undefined && own < this.#shared) {
       copy.#base = this.#base
@@ -347,7 +361,10 @@ export class InputJournal {
     return { at: this.#clock.now(), log: latest, ended, timers: this.#clock.timers() }
   }
 
-  /** Number of calls of outside work that have begun and not returned. The next input arrives during these calls. */
+  /**
+   * Number of calls of outside work that have begun and not returned. An input that is recorded now arrives during
+   * these calls.
+   */
   get entered(): number {
     return this.#entered.length
   }
@@ -364,7 +381,7 @@ export class InputJournal {
     this.#begunAt = this.#clock.now()
   }
 
-  /** Stops recording. From now on, `player` replays inputs. */
+  /** Stops recording and begins a replay. Outside work then does not run: `player` returns the recorded results. */
   play(player: JournalPlayer): void {
     this.#player = player
   }
@@ -481,7 +498,7 @@ export class InputJournal {
     task: Task,
     work: (task: Task) => T | Promise<T>,
   ): Promise<T> {
-    // If the gate rejects, another process has taken over the sandbox. The work must then never begin in this process.
+    // If `gate()` rejects, another process has taken over the sandbox. The work must then never begin in this process.
     await gate().catch(() => new Promise<never>(() => {}))
     return work(new OutsideTask(task, number, this))
   }

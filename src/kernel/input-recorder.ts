@@ -2,10 +2,10 @@ import { deepCopy } from './deep-copy.js'
 import type { CallPath, InputJournal, JournaledCall } from './input-journal.js'
 
 /**
- * Table of the methods of a public class. The compiler reports a method that is missing in the table. `changes`: a call
- * of the method is an input, and the method must record the call before it does anything else. `reads`: the method
- * records nothing, because it changes nothing or because its changes are other inputs, such as commands of a connection
- * and clock moves.
+ * Table of the methods of a public class. The compiler reports a method that is missing in the table. `changes`: the
+ * method changes the sandbox, so it must record its call as an input before it does anything else. `reads`: the method
+ * does not record its call. Either it changes nothing, or its changes are recorded as other inputs, such as commands of
+ * a connection and clock moves.
  * @template Internal methods that only the engine calls
  * @example export type KeysEffects = MethodEffects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
  */

@@ -2,9 +2,9 @@
 export type Instant = number | string | Date
 
 /**
- * The last instant of a clock, in milliseconds after 1970: the year 128,725. The first instant is as far before 1970.
- * A `Date` supports more than twice this range. The remaining range is for timers that are scheduled near the end, so
- * that a dump with such timers can be loaded.
+ * The last instant of a clock, in milliseconds after 1970: the year 128,725. The first instant is equally far before
+ * 1970. A `Date` supports more than twice this range. So a timer that is scheduled near the end also has a valid date,
+ * and a dump with this timer can be loaded.
  */
 export const endOfTime = 4e15
 

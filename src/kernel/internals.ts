@@ -12,7 +12,7 @@ export interface Internals<PublicObject extends object, Content> {
   readonly find: (value: unknown) => Content | undefined
 }
 
-/** @param name unique name of the public object, such as `store` */
+/** @param name name of the public object, such as `store`; it must be unique, because the symbol is derived from it */
 export function internals<PublicObject extends object, Content>(name: string): Internals<PublicObject, Content> {
   const key = Symbol.for(`stuntdouble.${name}`)
   type Attached = { readonly [key]?: Content } | null | undefined

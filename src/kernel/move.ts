@@ -13,12 +13,12 @@ export interface AdvanceOptions {
    */
   readonly signal?: AbortSignal
   /**
-   * Maximum number of timers that may fire at one instant. It is also the maximum for a whole `drain()`, without the
-   * timers of schedules. Beyond it, the call throws an error that names the timer that fired most often. Default:
-   * 20,000, plus 20 for each timer and message that waits when the move starts.
+   * Maximum number of timers that may fire at one instant. It is also the maximum for a whole `drain()`, which does not
+   * count timers of schedules. If more timers are due, the call throws an error that names the timer that fired most
+   * often. Default: 20,000, plus 20 for each timer and message that waits when the move starts.
    */
   readonly maxTimers?: number
-  /** Function that is called each time that no work runs. If it returns true, the move ends at that instant. */
+  /** Function that is called whenever no work runs. If it returns true, the move ends at the current instant. */
   readonly until?: () => boolean
 }
 
@@ -53,7 +53,7 @@ const leastBudget = 20_000
  * retries and callbacks, and callbacks have retries too.
  */
 const budgetPerWaiting = 20
-/** Number of recent timers whose labels are counted, for a message that names the label that occurred most often. */
+/** Number of last timers whose labels are counted. The error about too many timers names the most frequent label. */
 const countedAtLast = 1_000
 /** Number of timers that a move fires before it lets other code of the host run. */
 const timersPerPause = 100
@@ -92,7 +92,7 @@ export class Move {
 
   /** Counts a timer. Returns whether it may fire. */
   mayFire({ label, background }: Timer): boolean {
-    // Background timers are not counted, because a drain ends when only they are left.
+    // Background timers cannot prolong a drain, which ends when no other timers are left. So they are not counted.
     if (!background) this.#left--
     if (this.#left < 0 || --this.#leftAtInstant < 0) return false
     if (this.#left < countedAtLast || this.#leftAtInstant < countedAtLast) {

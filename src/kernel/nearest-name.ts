@@ -5,7 +5,8 @@ const longest = 120
 /**
  * Returns the edit distance of two texts: the number of characters that must be inserted, deleted or changed to get
  * from one to the other. Only the first 120 characters are compared.
- * @param enough if the distance is at least this number, the result may be too small, because the comparison stops
+ * @param enough number at which the comparison may stop; from this number on, the result may be smaller than the
+ * distance
  */
 export function editDistance(one: string, other: string, enough: number = Number.POSITIVE_INFINITY): number {
   if (Math.abs(one.length - other.length) >= enough) return enough
@@ -29,11 +30,12 @@ export function didYouMean(name: unknown, names: Iterable<string>): string {
   return near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
 }
 
-/** Table of all names of an options type. The compiler reports a name that is missing in a table. */
+/** Object whose keys are all option names of a type. The compiler rejects the object if a name is missing. */
 export type OptionNames<T> = { readonly [Name in keyof T]-?: true }
 
 /**
- * Checks the names in an options object. Every function with options calls it first, once per object.
+ * Checks the names in an options object. Every function with options calls it before it does anything else, once for
+ * each options object.
  * @param who subject of the message: `timeline()`, or `policy.queueLimits` for nested options
  * @throws TypeError when an option is unknown, with the nearest name
  */
@@ -65,7 +67,7 @@ function quoted(names: readonly string[]): string {
 
 /** Returns the nearest name, or `undefined` if no name is similar enough. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
-  // An empty name is not a misspelling of another name.
+  // An empty name is similar to every short name, so a suggestion would be useless.
   if (name === '') return undefined
   const plain = name.toLowerCase()
   let best: string | undefined

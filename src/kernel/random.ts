@@ -2,7 +2,7 @@
 export interface Random {
   /** Returns a whole number from 0 to `below` - 1; `below` is at most 2^32. */
   int(below: number): number
-  /** Returns true in `times` of `outOf` draws on average. */
+  /** Returns true with the probability `times` / `outOf`. */
   chance(times: number, outOf: number): boolean
   /** Returns a float in [0, 1) with 32 random bits. */
   float(): number
@@ -24,8 +24,8 @@ export abstract class DrawnRandom implements Random {
   int(below: number): number {
     if (!(below >= 1 && below <= 0x1_0000_0000))
       throw new RangeError(`random.int(): below must be from 1 to 2^32 (got ${below})`)
-    // If 2^32 is not a multiple of `below`, some results would be drawn more often than others. Draws above the largest
-    // multiple are therefore repeated.
+    // If 2^32 is not a multiple of `below`, `draw % below` would return small numbers more often than others. So draw
+    // again if the draw is not below the largest multiple of `below`.
     const limit = 0x1_0000_0000 - (0x1_0000_0000 % below)
     for (;;) {
       const draw = this.next()
@@ -126,7 +126,7 @@ export function base58Id(random: Random, length: number): string {
 }
 
 const base58Codes = Array.from(base58, (char) => char.charCodeAt(0))
-/** 58^5, the largest power below 2^32, so that one draw gives five characters. */
+/** 58^5, the largest power of 58 below 2^32. One draw below this number gives five characters. */
 const fiveCharacters = 656_356_768
 
 /**
@@ -138,7 +138,8 @@ export function singleId(random: Random, prefix: string, length: number): string
 }
 
 /**
- * Creates IDs with a common prefix. It is fast, because each draw gives five characters and each ID is one flat string.
+ * Creates IDs with a common prefix. It is fast: each draw gives five characters, and the characters are joined in one
+ * call.
  */
 export class IdSource {
   readonly #random: Random

@@ -10,7 +10,10 @@ export interface TaskClock {
   woke(task: RunningTask): void
   /** Returns the number of a new task. Tasks are numbered in the order in which they begin. */
   nextTask(): number
-  /** Records that a task counts as asleep or as awake from now on, because of host time. A replay must repeat this. */
+  /**
+   * Records that a task from now on counts as asleep or awake because of host time, for example because of a stall
+   * timeout. A replay must repeat this change.
+   */
   rests(task: RunningTask, as: 'given up' | 'dozing' | 'roused'): void
 }
 
@@ -28,8 +31,7 @@ export class RunningTask implements Task {
   ended = false
   readonly number: number
   /**
-   * Number of sleeps because of which this task counts as asleep: its own sleeps, and sleeps of tasks for which it
-   * waits.
+   * Number of sleeps that make this task count as asleep: its own sleeps, and the sleeps of tasks for which it waits.
    */
   #sleeping = 0
   #whenAsleep: (() => void) | undefined
@@ -49,7 +51,7 @@ export class RunningTask implements Task {
 
   /**
    * Whether the task blocks time. If several parts of a task run in parallel and one part sleeps, the task does not
-   * block time. Otherwise, two parts that sleep would wait for each other forever.
+   * block time, because the other parts may wait for that part.
    */
   get awake(): boolean {
     return this.#sleeping === 0
@@ -60,8 +62,8 @@ export class RunningTask implements Task {
   }
 
   /**
-   * If this task processes a request or a command of a client: noun for messages, such as `a request`. Otherwise,
-   * `undefined`.
+   * Noun for messages about the request or command of a client that this task processes, such as `a request`.
+   * `undefined` for other tasks.
    */
   get sentFromOutside(): string | undefined {
     if (this.isTracked) return 'a request'
@@ -100,7 +102,10 @@ export class RunningTask implements Task {
     return sentence
   }
 
-  /** Makes the task count as asleep until `rouse()` is called, because it waits for a timer of a follower. */
+  /**
+   * Makes the task count as asleep until `rouse()` is called. The task waits for a timer of a clock that follows this
+   * one, such as fake timers.
+   */
   doze(): void {
     this.clock.rests(this, 'dozing')
     this.#rest(1)
@@ -136,8 +141,8 @@ export class RunningTask implements Task {
       const timer = this.clock.schedule(
         at,
         `sleep in ${this.label}`,
-        // The client of a request waits for the response, so the sleep of a request rejects. Other sleeps never end:
-        // their code would otherwise continue and change the state after the reset.
+        // If the sandbox is reset, the sleep of a request rejects, because the client of the request waits for a
+        // response. Other sleeps never end: their code would continue and change the state after the reset.
         this.root.isTracked ? { fire: wake, stopped: () => reject(new SandboxDisposed()) } : wake,
         this.awaited ? undefined : notAwaited,
       )

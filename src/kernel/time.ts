@@ -2,7 +2,10 @@ import type { Duration } from './duration.js'
 
 export type TimerRun = (task: Task) => Promise<unknown> | void
 
-/** Callback of a timer as a method of an existing object. A million timers then do not need a million closures. */
+/**
+ * Callback of a timer, as an object with a method `fire()`. A service can pass an object that it already has, so a
+ * million timers need no closures.
+ */
 export interface TimerTarget {
   fire(task: Task): Promise<unknown> | void
   /** Called when the clock stops before the timer fires. */

@@ -34,18 +34,15 @@ export interface RequestEntry {
   /** Body of the request. Empty if there is none. */
   readonly body: Bytes
   /**
-   * Parts of the request that no rendering shows. Set when the request belongs to a workflow run whose steps are
-   * redacted.
+   * Parts of the request that are redacted when the log is shown. Set if the request belongs to a workflow run whose
+   * steps are redacted.
    */
   redact?: RedactedFields
   /** Note for the developer who sent the request, about its dialect or its token. */
   note?: string
-  /** Response to the request. Absent until it was sent. */
+  /** Response to the request. Absent until the response is sent. */
   response?: LoggedResponse
-  /**
-   * `seq` of the last entry that was written before the response. It determines the position of the response in the
-   * timeline.
-   */
+  /** `seq` of the last entry that was written before the response. The timeline shows the response after that entry. */
   endedAfterSeq?: number
 }
 
@@ -82,15 +79,14 @@ export interface OutboundEntry {
    */
   readonly possibleCauses?: readonly number[]
   /**
-   * Number of times that the handler of the request ran: 0 if a fault prevented the run, 2 if a fault repeated the
-   * request.
+   * Number of times that the registered handler ran: 0 if a fault prevented the run, 2 if a fault repeated the request.
    */
   handlerRuns: number
-  /** Kind of the fault of a script step. Faults of rules have entries of their own. */
+  /** Kind of the fault, if a script step injected it. A fault of a rule has its own entry instead. */
   fault?: string
   /** Response that the app received. Absent until the app has received it. */
   response?: LoggedOutboundResponse
-  /** `seq` of the last entry before the app received the response. */
+  /** `seq` of the last entry that was written before the app received the response. */
   endedAfterSeq?: number
 }
 
@@ -125,11 +121,11 @@ export interface CommandEntry {
   /** Text of the error reply. Absent if the command succeeded. */
   readonly error?: string
   /**
-   * Milliseconds of virtual time for which the command blocked, as `BLPOP` can. The entry is written when the wait
-   * ends.
+   * Milliseconds of virtual time for which a blocking command such as `BLPOP` waited. The entry is written when the
+   * wait ends.
    */
   readonly waitedMs?: number
-  /** Note for the developer who sent the command, if the service may reject it. */
+  /** Note for the developer who sent the command: why the real service may reject this command. */
   readonly note?: string
 }
 
@@ -170,7 +166,7 @@ export interface PublishedEntry {
   readonly deduplicated: boolean
   /** Name of the URL group to which the message was published. Absent if there is none. */
   readonly urlGroup?: string
-  /** Name of the endpoint in the URL group. Absent if it has none. */
+  /** Name of the endpoint in the URL group. Absent without a URL group, or if the endpoint has no name. */
   readonly endpointName?: string
   /** Name of the FIFO queue of the message. Absent if there is none. */
   readonly queue?: string
@@ -186,7 +182,7 @@ export interface PublishedEntry {
   readonly failureCallback?: string
   /** Retry-delay expression of the message, exactly as the publisher sent it. */
   readonly retryDelay?: string
-  /** ID by which a duplicate is recognized. */
+  /** Deduplication ID of the message, by which the queue recognizes duplicates. */
   readonly deduplicationId?: string
   /** Set if the queue recognizes duplicates of the message by their content. [queue.md 2.2] */
   readonly contentBasedDeduplication?: true
@@ -196,7 +192,7 @@ export interface PublishedEntry {
   readonly redact?: RedactedFields
 }
 
-/** Parts of a message that no rendering shows. */
+/** Parts of a message that are redacted when the log is shown. */
 export interface RedactedFields {
   /** Whether the body is redacted. */
   readonly body: boolean
@@ -208,7 +204,7 @@ export interface RedactedFields {
 
 /**
  * Differences between two states of the data store: added, removed and changed keys.
- * @template Key type of one key with its value
+ * @template Key type of the objects that contain one key and its value
  */
 export interface StoreDiff<Key extends object = object> {
   /** Keys that only the later state has. */
@@ -248,7 +244,8 @@ export interface AttemptEntry {
   /** Parts of the message that the publisher redacted. */
   readonly redact?: RedactedFields | undefined
   /**
-   * Kind of the fault in a script step or a response of the destination. A fault of a rule has its own entry instead.
+   * Kind of the fault, if a script step or the destination's response injected it. A fault of a rule has its own entry
+   * instead.
    */
   fault?: string
   /** Changes of the data store during the delivery; only with `traffic.recordStoreChanges()`. */
@@ -256,8 +253,8 @@ export interface AttemptEntry {
   /** Result of the attempt. Absent until it has ended. */
   outcome?: AttemptOutcome | undefined
   /**
-   * `seq` of the last entry that was written before the attempt ended. It determines the position of the end in the
-   * timeline.
+   * `seq` of the last entry that was written before the attempt ended. The timeline shows the end of the attempt after
+   * that entry.
    */
   endedAfterSeq?: number
 }
@@ -276,13 +273,15 @@ export interface AttemptOutcome {
   readonly body: Bytes
   /** State of the message after the attempt. `RETRY`: another attempt follows. `FAILED`: no attempt follows. */
   readonly state: 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
-  /** For `RETRY`: instant of the next attempt, delay until then, and the reason for the length of the delay. */
+  /**
+   * For `RETRY`: instant of the next attempt, milliseconds until then, and the reason why the delay has this length.
+   */
   readonly next?: { readonly at: number; readonly delayMs: number; readonly reason: string }
   /** Note about what the queue did not notice, such as `the handler ran, its response was lost`. */
   readonly note?: string
 }
 
-/** A change of a message without an attempt: canceled, delivered now, expired … */
+/** A change of a message outside its attempts: the message was canceled, held back, or delivered now on request. */
 export interface MessageEntry {
   /** The entry is a change of a message outside its attempts. */
   readonly type: 'message'
@@ -296,7 +295,7 @@ export interface MessageEntry {
   readonly reason?: string
 }
 
-/** Entry of a message that became a dead letter. */
+/** A message that became a dead letter. */
 export interface DeadLetterEntry {
   /** The entry is a message that became a dead letter. */
   readonly type: 'dead-letter'
@@ -326,7 +325,9 @@ export interface WorkflowEntry {
   readonly state: 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
 }
 
-/** A new step of a workflow run. The step has finished, or it is planned to run in parallel with others. */
+/**
+ * A new step of a workflow run. Either the step has finished, or the run planned it as one of several parallel steps.
+ */
 export interface StepEntry {
   /** The entry is a new step of a workflow run. */
   readonly type: 'step'
@@ -344,7 +345,7 @@ export interface StepEntry {
   readonly planned?: true
 }
 
-/** Start of a workflow step's wait for an event. */
+/** A workflow step that begins to wait for an event. */
 export interface WaitEntry {
   /** The entry is the start of a wait for an event. */
   readonly type: 'wait'
@@ -368,13 +369,16 @@ export interface NotifyEntry {
   readonly eventId: string
   /** IDs of the runs that were waiting for the event. */
   readonly runIds: readonly string[]
-  /** ID of the only run to which the event is sent. */
+  /** ID of the run, if the event was sent to only one run. */
   readonly runId?: string
   /** Data of the event. Empty if there is none. */
   readonly body: Bytes
-  /** Parts of the event that no rendering shows, because a run that receives the event redacts them. */
+  /** Parts of the event that are redacted when the log is shown. Set if a run that receives the event is redacted. */
   readonly redact?: RedactedFields
-  /** Set if no run was waiting. The next wait of the run will receive the event. */
+  /**
+   * Set if the event was sent to only one run, and that run was not waiting for the event. Its next wait for the event
+   * will receive it.
+   */
   readonly kept?: true
 }
 
@@ -398,7 +402,10 @@ export interface InvokeEntry {
 export interface SettingEntry {
   /** The entry is a change of a setting. */
   readonly type: 'setting'
-  /** Kind of setting. `service`: the whole message queue was reset or loaded. `store`: the data store was loaded. */
+  /**
+   * Kind of setting. Two kinds are not a single setting: `service` means that the whole message queue was reset or
+   * loaded, and `store` that the data store was loaded.
+   */
   readonly resource: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service' | 'store'
   /**
    * ID of the schedule, name of the FIFO queue, or flow-control key. For other kinds of settings, a fixed text such as
@@ -457,7 +464,7 @@ export interface ClockEntry {
   to?: number
   /** Number of moves in this entry. */
   count: number
-  /** `seq` of the last entry before the move ended. */
+  /** `seq` of the last entry that was written before the last of these moves ended. */
   endedAfterSeq?: number
 }
 
@@ -494,14 +501,17 @@ export type EntryBody =
   | DroppedEntry
 /** The type of an entry, such as `attempt`. */
 export type EntryType = EntryBody['type']
-/** Types of entries by name. The compiler finds a type in this table much faster than in a union of all types. */
+/**
+ * Entry of each type, by the name of the type. The compiler finds a type in this table much faster than in a union of
+ * all types.
+ */
 type EntryTable = { readonly [Body in EntryBody as Body['type']]: EntryBase & Body }
-/** The entry of one type. */
+/** An entry of the type `T`: `EntryOf<'attempt'>` is a delivery attempt. */
 export type EntryOf<T extends EntryType> = EntryTable[T]
 /** An entry of the traffic log. */
 export type Entry = EntryBase & EntryBody
 
-/** Table with every type of entry. The compiler rejects a table with a missing type. */
+/** Object whose keys are all entry types. The compiler rejects the object if a type is missing. */
 export const entryTypes: Readonly<Record<EntryType, true>> = {
   request: true,
   command: true,
@@ -530,7 +540,7 @@ export function isEntryType(word: string): word is EntryType {
 export interface TrafficLimits {
   /**
    * Maximum number of entries. If the log has more, its older half is dropped. Default: no limit. With 0, the log keeps
-   * nothing. Listeners are then called only for entries of the queue.
+   * no entries, and only the queue still reports its entries to listeners.
    */
   readonly entries?: number | undefined
   /** Memory account of the log. If it exceeds its limit, the older half of the log is dropped. Default: no limit. */
@@ -600,7 +610,7 @@ export class TrafficLog {
   }
 
   /**
-   * Returns an account for other data about the past, which uses a part of the log's memory.
+   * Returns an account for other data about the past, such as the journal. The data uses a part of the log's memory.
    * @param part part of the memory, from 0 to 1
    * @internal
    */
@@ -619,8 +629,8 @@ export class TrafficLog {
   }
 
   /**
-   * Adds an entry without copying it. The entry is an object of a class, which saves memory or computes costly fields
-   * only on demand.
+   * Adds an object as an entry without copying it. The class of the object saves memory, or computes costly fields only
+   * when they are read.
    */
   adopt<E extends EntryBody & { seq: number; at: number; cause?: number }>(entry: E, cause?: number): void {
     entry.seq = ++this.#sequence
@@ -684,7 +694,7 @@ export class TrafficLog {
   /**
    * Adds the response to a request, or the outcome to an attempt, and calls the listeners again.
    * @param end the response or outcome; if it is omitted, only the listeners are called
-   * @param bytes memory that the end of the entry uses in addition to `end`
+   * @param bytes additional memory that the entry uses from now on, without the size of `end`
    */
   complete<E extends RequestEntry | OutboundEntry | AttemptEntry | ClockEntry>(
     entry: E,
@@ -693,8 +703,8 @@ export class TrafficLog {
   ): void {
     if (end !== undefined) Object.assign(entry, end)
     this.#ended++
-    // A late response completes an attempt for the second time. Keep the first end, which is the timeout of the
-    // attempt.
+    // If a response arrives after the timeout, the attempt is completed twice. Keep the position of its first end,
+    // which is the timeout.
     entry.endedAfterSeq ??= this.#sequence
     this.#add(entry as Entry, bytes + this.#weighEnd(entry))
     if (this.#isFull) this.#forgetOlderHalf()
@@ -728,7 +738,7 @@ export class TrafficLog {
           entryBytes.published + weightOfText(entry.url) + weightOfText(entry.body) + weightOfHeaders(entry.headers)
         )
       case 'attempt':
-        // The message already counts the body. Headers are created when they are read, so counting them would create
+        // The message already counts the body. The headers are not counted, because reading them here would create
         // them.
         return entryBytes.attempt
       default:
@@ -792,7 +802,7 @@ export class TrafficLog {
     return this.#sequence
   }
 
-  /** Number of calls of `complete()` so far. */
+  /** Number of calls of `complete()` so far. It is a part of the position of each input in the journal. */
   get ended(): number {
     return this.#ended
   }

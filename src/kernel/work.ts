@@ -5,8 +5,8 @@
 export const unitsPerRow = 60
 
 /**
- * Units that each item costs in a reply about the store itself, such as a list of commands or users: the item is
- * created, measured and encoded. The number was measured.
+ * Units for each item of a reply about the store itself, such as a list of commands or users. The store creates each
+ * item, computes its size and encodes it. The number of units was measured.
  */
 export const unitsPerItem = 8
 
@@ -17,10 +17,10 @@ export const smallReply = 1_024
 export const bytesPerUnit = 32
 
 /**
- * A budget of work. Work is counted and never timed, so that the same work stops at the same point on every machine. A
- * unit is the work for an iteration of a short script loop, for one element, or for 32 copied bytes. It took about 25
- * nanoseconds on the machine of the measurements. Code charges units for the size of its data, before the work if the
- * size is known then. This package chose the unit.
+ * A budget of work. Work is counted and never timed, so that the same work stops at the same point on every machine.
+ * One unit is one iteration of a short script loop, one element, or 32 copied bytes. In measurements, one unit took
+ * about 25 nanoseconds. Code charges units for the size of its data. If it knows the size in advance, it charges them
+ * before the work. This package chose the unit.
  */
 export class Work {
   left: number

@@ -37,8 +37,8 @@ export interface QueueLimits {
 export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
 
 /**
- * Every number and choice that public sources leave open or contradict, with its default and its source.
- * Override them one by one with `createSandbox({ policy: { … } })`.
+ * Every number and behavior that public sources leave open or contradict, with its default and its source. Override
+ * single policies with `createSandbox({ policy: { … } })`.
  */
 export interface Policy {
   /**
@@ -49,8 +49,8 @@ export interface Policy {
   /**
    * Maximum number of bytes that a sandbox keeps for requests and responses, commands and replies, messages, and log
    * entries; `undefined` for no limit. Beyond the limit, the older half of the log is dropped. At most three eighths of
-   * the limit are for the journal, which `asOf()` and `fork()` need. If the journal needs more, it is discarded, and
-   * both methods throw.
+   * the limit are for the journal, which `asOf()` and `fork()` need. If the journal needs more, the journal is
+   * discarded, and `asOf()` and `fork()` throw.
    */
   maxTrafficBytes: number | undefined
   /**
@@ -74,8 +74,8 @@ export interface Policy {
   maxRequestSize: number
   /**
    * Maximum size in bytes of the response to one store request, including all results of a pipeline or transaction.
-   * This is a limit of this package, not of the service.
-   * A result beyond the limit is replaced by an error. In a pipeline, the command of that result does not run.
+   * This is a limit of this package, not of the service. The first result beyond the limit is replaced by an error, and
+   * so are all later results. The later commands of a pipeline do not run.
    */
   maxResponseSize: number
   /**
@@ -108,26 +108,26 @@ export interface Policy {
   maxStreamBuffer: number
   /**
    * Maximum number of steps of one script. A loop iteration, a call, and an item that a call processes are one step
-   * each. Beyond the maximum, the script is stopped. The maximum never exceeds `maxWork`. [store.md 9: not public]
+   * each. Beyond the maximum, the script is stopped. A maximum above `maxWork` has no effect. [store.md 9: not public]
    */
   maxScriptSteps: number
   /**
-   * Duration between a write and the time at which searches find the written value; 0 for immediately.
-   * `SEARCH.WAITINDEXING` waits for this duration. [search.md 14: not public]
+   * Duration after which searches find a value that was written; 0 for immediately. `SEARCH.WAITINDEXING` waits for
+   * this duration. [search.md 14: not public]
    */
   searchIndexingDelay: Duration
   /**
-   * Maximum size in bytes of the indexed fields of one document, about the length of two novels. This is a limit of
-   * this package, not of the service.
-   * Only the beginning of a longer text is indexed. Other values beyond the limit, and longer STRING values, are not
-   * indexed. Stored values do not change. [search.md 11: not public]
+   * Maximum size in bytes of the indexed fields of one document. The default is about the length of two novels. This is
+   * a limit of this package, not of the service.
+   * Of a longer text, only the beginning is indexed. Other values beyond the limit are not indexed, and neither are
+   * STRING keys whose value is longer than the limit. Stored values do not change. [search.md 11: not public]
    */
   maxSearchDocument: number
   /** Maximum number of search indexes, `undefined` for no limit. [search.md 1: 10 were seen] */
   maxSearchIndexes: number | undefined
   /**
-   * Order of search results. `bm25`: by the relevance of their words. `constant`: all scores are equal, so the age
-   * decides. [search.md 12: not public]
+   * Order of search results. `bm25`: by the relevance of the words in each document. `constant`: all scores are equal,
+   * so documents keep the order in which they were added. [search.md 12: not public]
    */
   searchScore: 'bm25' | 'constant'
   /**
@@ -137,8 +137,9 @@ export interface Policy {
    */
   searchSingleWord: 'fuzzy' | 'term'
   /**
-   * Documents that a query of only a `$mustNot` finds. `nothing`: no document, as the documentation of `$mustNot`
-   * states. `rest`: all documents that the `$mustNot` does not exclude, as in an example of the service. [search.md 12]
+   * Documents that a query finds if `$mustNot` is its only operator. `nothing`: no document, as the documentation of
+   * `$mustNot` states. `rest`: all documents that the `$mustNot` does not exclude, as in an example of the service.
+   * [search.md 12]
    */
   searchLoneMustNot: 'nothing' | 'rest'
   /**
@@ -151,8 +152,8 @@ export interface Policy {
    */
   searchFastByDefault: boolean
   /**
-   * Whether KEYWORD fields accept the option FAST. The schema documentation allows it; the syntax of the command does
-   * not. KEYWORD fields are fast without it. [search.md 1]
+   * Whether a KEYWORD field may have the option FAST. `accept`: as in the schema documentation. `reject`: as in the
+   * syntax of the command. KEYWORD fields are fast without this option. [search.md 1]
    */
   searchKeywordFast: 'reject' | 'accept'
   /** Number of retries if the publisher of a message does not set a number. [queue.md 2.2] */
@@ -176,7 +177,10 @@ export interface Policy {
   queueBurstLimit: number | undefined
   /** Maximum number of publish requests per virtual day, `undefined` for no limit. [queue.md 10] */
   queueDailyLimit: number | undefined
-  /** The only region that accepts the token, `undefined` for both. [queue.md 1.13] */
+  /**
+   * Region whose URL accepts the token, while the other region rejects it; `undefined` if both regions accept it.
+   * [queue.md 1.13]
+   */
   homeRegion: 'us-east-1' | 'eu-central-1' | undefined
   /** Factor f of the default backoff e^(f·n) seconds. [queue.md 5.2, 16] */
   backoffFactor: number
@@ -232,7 +236,7 @@ export interface Policy {
   maxCancelCount: number
   /** Longest rate period of flow control. [queue.md 2.2] */
   maxRatePeriod: Duration
-  /** Attempts after which a workflow call sends its callback: only the last one, or every one. [workflow.md 0] */
+  /** When a workflow call sends its callback: only after its last attempt, or after every attempt. [workflow.md 0] */
   workflowCallCallbacks: 'last' | 'every'
   /**
    * Maximum size in bytes of the list of steps that deliveries of a run contain; `undefined` for no limit. Deliveries
@@ -241,7 +245,7 @@ export interface Policy {
   workflowLazyBodyAbove: number | undefined
   /**
    * Maximum number of finished and planned steps of one run; `undefined` for no limit. The next step is rejected with
-   * 429, and the run fails. [the documentation's 1,000 on every plan; that planned ones count: choice]
+   * 429, and the run fails. This package chose to count planned steps too. [the documentation's 1,000 on every plan]
    */
   maxRunSteps: number | undefined
   /**
@@ -251,7 +255,10 @@ export interface Policy {
   maxRunContext: number | undefined
   /** Whether a step that a run has already submitted is recognized and not delivered again. [workflow.md 0] */
   workflowDeduplicateSteps: boolean
-  /** Whether each delivery of a run contains its own retries, retry delay and flow control. [workflow.md 12] */
+  /**
+   * Whether each delivery of a run has headers with the retries, retry delay and flow control of its message.
+   * [workflow.md 12]
+   */
   workflowEchoConfiguration: boolean
   /**
    * Whether a step can have its own retries and other settings. An upcoming version of the SDK submits such settings.
@@ -259,8 +266,9 @@ export interface Policy {
    */
   workflowStepConfiguration: boolean
   /**
-   * When `/v2/trigger` asks the SDK to begin the run. `unknown-url`: if the URL was not used as a workflow before.
-   * `always`: for every trigger. `header`: only if a header requests it. [workflow.md 2.4]
+   * When `/v2/trigger` only announces a run, so that the SDK begins it. `unknown-url`: if the URL was not used as a
+   * workflow before, or if a header requests it. `always`: for every trigger. `header`: only if a header requests it.
+   * [workflow.md 2.4]
    */
   workflowTwoPhaseTrigger: 'unknown-url' | 'always' | 'header'
   /** Order in which waiting runs receive an event: the oldest or the newest first. [workflow.md 13] */
@@ -271,13 +279,13 @@ export interface Policy {
    */
   flowControlOrder: 'fifo' | 'shuffled'
   /**
-   * Which syntax of cron expressions is valid. `go`: as in the Go library robfig/cron, `5/15` is valid and `7` is not.
-   * `crontab`: `7` is valid and `5/15` is not. [queue.md 7: standard crontab]
+   * Which syntax of cron expressions is valid. `go`: as in the Go library robfig/cron, the step `5/15` is valid and the
+   * weekday `7` is not. `crontab`: the weekday `7` is Sunday, and `5/15` is not valid. [queue.md 7: standard crontab]
    */
   cronDialect: 'go' | 'crontab'
   /**
    * Whether `@every 90s` is a valid cron expression, as in the Go library, although schedules have a resolution of one
-   * minute. [queue.md 7, choice]
+   * minute. This package chose the default; public sources leave it open. [queue.md 7]
    */
   cronEvery: 'reject' | 'accept'
   /** Whether a schedule stays paused when it is replaced. [queue.md 7] */
@@ -317,10 +325,10 @@ type InMilliseconds<T, Names extends keyof T> = {
   [Name in keyof T]: Name extends Names ? Exclude<T[Name], string> : T[Name]
 }
 
-/** The limits that apply, with durations in milliseconds. */
+/** Limits of a plan of the queue, with durations in milliseconds. */
 export type ResolvedQueueLimits = InMilliseconds<QueueLimits, QueueLimitDuration>
 
-/** The policies that apply, with durations in milliseconds. */
+/** All policies of a sandbox, with durations in milliseconds. */
 export interface ResolvedPolicy extends Omit<InMilliseconds<Policy, PolicyDuration>, 'queueLimits'> {
   /** Limits that replace single limits of the plan, with durations in milliseconds. [queue.md 5.6] */
   queueLimits: Partial<ResolvedQueueLimits>

@@ -11,7 +11,6 @@ const amount = atLeast(0)
 /** Pages with 0 entries are not allowed, because a client would read empty pages forever. */
 const page = atLeast(1)
 const limit = v.optional(amount)
-/** A duration: `'90s'`, `'1d10h30m'`, or milliseconds. */
 const duration = v.union([
   v.pipe(
     v.string(),

@@ -30,9 +30,15 @@ export interface UrlOptions {
    * `base`.
    */
   readonly mgmt?: string | undefined
-  /** URLs of the queue by region. If the URL of a region is omitted, it is derived from the URL of the queue. */
+  /**
+   * URLs of the queue by region. The default URL of a region is derived from the URL of the queue:
+   * `https://us-east-1.queue.test` or `{base}/queue-us-east-1`.
+   */
   readonly regions?: Partial<Record<QueueRegion, string>> | undefined
-  /** URL of a server with the Redis protocol, used only for `env`: `redis://127.0.0.1:6379`. */
+  /**
+   * URL of a server with the Redis protocol: `redis://127.0.0.1:6379`. It is used only for the variable `REDIS_URL` in
+   * `env`.
+   */
   readonly redis?: string | undefined
 }
 
@@ -82,8 +88,8 @@ export function locator(addresses: SandboxUrls): Locate {
     ...queueRegions.map((name): [string, ServiceName, QueueRegion] => [addresses.regions[name], 'queue', name]),
     [addresses.mgmt, 'stats', undefined],
   ]
-  // One base URL can be a prefix of another, such as `…/queue` of `…/queue-us-east-1`. So compare the longest base URL
-  // first.
+  // One base URL can be the beginning of another: `…/queue` is the beginning of `…/queue-us-east-1`. So compare the
+  // longest base URL first.
   places.sort((a, b) => b[0].length - a[0].length)
   const find = (url: string): ServiceUrl | undefined => {
     for (const [base, service, region] of places) {
@@ -106,8 +112,8 @@ export function locator(addresses: SandboxUrls): Locate {
 }
 
 /**
- * Returns a function that moves a URL from the base URLs `from` to the base URLs `to`. The function returns `undefined`
- * for a URL that is below none of `from`.
+ * Returns a function that replaces the base URL of a URL: a base URL in `from` by its counterpart in `to`. The function
+ * returns `undefined` for a URL that is below none of `from`.
  */
 export function relocator(from: SandboxUrls, to: SandboxUrls): (url: string) => string | undefined {
   const locate = locator(from)
@@ -116,7 +122,8 @@ export function relocator(from: SandboxUrls, to: SandboxUrls): (url: string) => 
     if (found === undefined) return undefined
     const { service, region } = found
     const base = service === 'stats' ? to.mgmt : service === 'store' ? to.store : undefined
-    // The URL of the queue without a region means the default region.
+    // The field `queue` is the URL for the default region, so its counterpart is `to.queue` and not a URL in
+    // `to.regions`.
     const queue = found.base === from.queue || region === undefined ? to.queue : to.regions[region]
     return (base ?? queue) + url.slice(found.base.length)
   }
@@ -143,7 +150,7 @@ function normalOrigin(url: string): string {
   return new URL(match[1]!).origin + match[2]
 }
 
-/** End of an error message, for the URL of a Redis or Valkey in an option that does not accept it. */
+/** Second half of an error message for an option that must not be the URL of a Redis or Valkey. */
 export const engineUrls =
   'use createRealRedisSandbox() or createShadowSandbox() of stuntdouble/real-redis, or serve --real-redis or --shadow-redis.'
 

@@ -11,7 +11,7 @@ import type { Endpoint, RawRequest, RawResponse, ServiceRequest } from './servic
 /** A request to a service, as the endpoints see it. The router sets its endpoint and its path parameters. */
 export class RoutedRequest implements ServiceRequest {
   /**
-   * Path of the request. If the service ignores case, the router replaces the fixed segments by their spelling in the
+   * Path of the request. If the service ignores case, the router spells the fixed segments as in the endpoint's
    * pattern.
    */
   path: string
@@ -25,12 +25,12 @@ export class RoutedRequest implements ServiceRequest {
   /** Endpoint that the router found, or `undefined` if no endpoint has this method and path. */
   endpoint: Endpoint<unknown> | undefined
   params: Readonly<Record<string, string>> = {}
-  /** If the pattern of the endpoint ends in `**`: number of path segments before the part that `**` matches. */
+  /** Number of path segments before the part that `**` matches, if the pattern of the endpoint ends in `**`. */
   segmentsBeforeRest = 0
   user: unknown = undefined
   /**
-   * Dialect of the request, detected on first use. Endpoints use objects whose prototype is a request, and such objects
-   * cannot read a `#private` field.
+   * Dialect of the request, detected on first use. The field is not `#private`: endpoints use objects whose prototype
+   * is a request, and these objects could not read it.
    */
   private heard: DetectedDialect | undefined
   private isWatched = false
@@ -162,7 +162,7 @@ export function tokenOf(call: ServiceRequest, parameter: string): string | undef
   return queryToken(call, parameter) ?? bearerToken(call)
 }
 
-/** The traffic log keeps all responses. If they share these objects, the log needs less memory. */
+/** All responses use these two header objects. The traffic log keeps all responses, so shared objects save memory. */
 const jsonType = ['content-type', 'application/json'] as const
 const binaryType = ['content-type', 'application/octet-stream'] as const
 

@@ -63,7 +63,10 @@ export interface Dialect {
   readonly both?: readonly [neutral: Dialect, vendor: Dialect]
 }
 
-/** The dialect without names of the vendor. */
+/**
+ * The two dialects that `auto` accepts. Other dialects do not have this field. If a request contains names of both
+ * dialects, the vendor's names apply.
+ */
 export const neutralDialect: Dialect = {
   name: 'neutral',
   headerPrefix: 'Service-',
@@ -173,7 +176,10 @@ export function dialectOf(given: DialectName | Dialect): Dialect {
   )
 }
 
-/** Returns the accepted dialects: the neutral one and the vendor's for `auto`, otherwise only the dialect itself. */
+/**
+ * Returns the dialects that a sandbox accepts: the neutral one and the vendor's for `auto`, otherwise only `dialect`
+ * itself.
+ */
 export function dialectsOf(dialect: Dialect): readonly Dialect[] {
   return dialect.both ?? [dialect]
 }
@@ -193,18 +199,18 @@ export function otherDialects(dialect: Dialect): readonly Dialect[] {
 }
 
 /**
- * Values of the service's own headers and query parameters. A key is the neutral name in lower case without prefix,
- * such as `retries`.
+ * Values of the service's own headers and query parameters, by neutral name. The names are in lower case and have no
+ * prefix: `retries` for `Service-Retries`.
  */
 export type Settings = ReadonlyMap<string, string>
 
-/** Values of each header that occurred several times, by the same names as in `Settings`. */
+/** All values of each header that occurred several times, by neutral name as in `Settings`. */
 export type SettingLists = ReadonlyMap<string, readonly string[]>
 
 /**
- * Returns the path of a management request in the neutral dialect: `/v2/queue/stats/{id}`. If the sandbox accepts only
- * the vendor's dialect, the neutral path must be unknown, as it is to the vendor. So the segments of both dialects are
- * swapped.
+ * Returns the path of a management request in the neutral dialect: `/v2/queue/stats/{id}`. A sandbox that accepts only
+ * the vendor's dialect must reject the neutral path. So the neutral segment is then replaced by the vendor's segment,
+ * which no endpoint has.
  */
 export function neutralManagementPath(path: string, dialect: Dialect): string {
   const neutral = neutralDialect.managementQueueSegment
@@ -274,7 +280,10 @@ export function realHostsIn(env: Readonly<Record<string, string | undefined>>): 
   return found
 }
 
-/** Returns the name of a variable that an SDK with a configured region reads first: `US_EAST_1_QUEUE_URL`. */
+/**
+ * Returns the name of the environment variable for one region: `US_EAST_1_QUEUE_URL`. If an SDK has a configured
+ * region, it reads this variable first.
+ */
 export function regionalName(name: string, region: QueueRegion): string {
   return `${region.replaceAll('-', '_').toUpperCase()}_${name}`
 }

@@ -7,11 +7,11 @@ import type { ServiceName } from '../kernel/traffic-log.js'
 import type { Dialect, SettingLists, Settings } from './dialect.js'
 import type { DetectedDialect } from './dialect-detector.js'
 
-/** A request as an adapter passes it to the sandbox. */
+/** A request that an adapter passes to the sandbox. */
 export interface RawRequest {
   /** HTTP method in upper case. */
   readonly method: string
-  /** Absolute URL, not decoded, in the spelling of the client if the adapter knows it. */
+  /** Absolute URL, not decoded. If the adapter knows how the client wrote the URL, it keeps that spelling. */
   readonly url: string
   /** Headers in their order, as the client sent them. */
   readonly headers: HeaderList
@@ -34,8 +34,8 @@ export interface RawResponse {
 export type Exchange = (call: RawRequest) => RawResponse | Promise<RawResponse>
 
 /**
- * A request that the gateway passes to an endpoint. Its body has arrived, and its names are translated to the neutral
- * dialect. `U` is the type of the user of the request.
+ * A request that the gateway passes to an endpoint. Its whole body has arrived. The names of headers and parameters are
+ * translated to the neutral dialect. `U` is the type of `user`.
  */
 export interface ServiceRequest<U = unknown> {
   readonly method: string
@@ -55,7 +55,7 @@ export interface ServiceRequest<U = unknown> {
    * as `retries`, `encoding` or `forward-x-id`.
    */
   readonly settings: Settings
-  /** Values of each header to forward that occurs several times in the request, by neutral name. */
+  /** Values of each header that occurs several times in the request and must be forwarded, by neutral name. */
   readonly lists: SettingLists | undefined
   /**
    * Dialect for the response: the dialect of the request, or the neutral dialect if the request contains no names of a
@@ -64,10 +64,10 @@ export interface ServiceRequest<U = unknown> {
   readonly dialect: Dialect
   /** Whether the request contains no name of any dialect. */
   readonly isUnmarked: boolean
-  /** Detects the dialect of a list of headers that the body of the request contains. */
+  /** Detects the dialect of headers that are in the request body, such as the headers of a message in a batch. */
   hear(headers: HeaderList): DetectedDialect
   readonly body: Bytes
-  /** Region of the URL, for the queue. */
+  /** Region of the queue to which the URL belongs; `undefined` for other services. */
   readonly region: string | undefined
   /** Base URL of the request, without a trailing slash. */
   readonly base: string

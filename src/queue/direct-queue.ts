@@ -84,7 +84,7 @@ export interface UpsertQueueOptions {
   readonly paused?: boolean | undefined
 }
 
-/** Period of virtual time for `upcoming()`. Both ends belong to it. */
+/** Period of virtual time for `upcoming()`. It includes both `from` and `to`. */
 export interface FireTimeSpan {
   /** First instant of the period. */
   readonly from: Instant
@@ -324,9 +324,10 @@ export class Queue {
   }
 
   /**
-   * Returns when the next attempt of a message starts, if no further request changes anything. The result has an exact
-   * instant in milliseconds. If the start depends on a response or a pause, it has the earliest instant and this
-   * condition. Virtual time does not move, and no random numbers are drawn.
+   * Returns when the next attempt of a message starts. The forecast assumes that no further request changes the queue.
+   * The result has the exact instant in milliseconds (`at`). If the start depends on a response or a pause, the result
+   * has the earliest instant (`notBefore`) and names the cause (`blockedBy`). Virtual time does not move, and no random
+   * numbers are drawn.
    * @returns `undefined` for a message that has ended, was canceled or will never be delivered
    * @throws RangeError when the log does not contain the message
    * @example queue.forecast(message.id) // { at: 1893456060000 }
@@ -665,8 +666,8 @@ export function checkSigning(request: SignedRequest, overrides: SignOptions): vo
 const windows: readonly string[] = ['wide', 'real']
 
 /**
- * Header names by option name: `retryDelay` → `retry-delay`. Some options exist only for requests or schedules and are
- * not in this table.
+ * Header names by option name: `retryDelay` → `retry-delay`. The table omits `header-forward`, which only HTTP requests
+ * can have, and the options of schedules.
  */
 const settingNames: ReadonlyMap<string, string> = new Map(
   publishOptions
@@ -677,12 +678,12 @@ const settingNames: ReadonlyMap<string, string> = new Map(
 /** Fields of the argument of `publish()` that do not become message settings. */
 const ownNames: ReadonlySet<string> = new Set(['to', 'body', 'headers', 'queue'])
 
-/** Prefixes of the options that the workflow protocol uses. Any name with such a prefix is accepted. */
+/** Prefixes of option names that belong to the workflow protocol. Any option with one of these prefixes is accepted. */
 const openOption = /^(?:workflow|featureSet)/
 
 /**
- * Names of callback options: `callback` or `failureCallback`, followed by the name of a message option, `Forward…`, or
- * an option of the workflow protocol.
+ * Names of callback options: `callback` or `failureCallback`, followed by the name of a message option, such as
+ * `callbackRetries`. The second part can also be `Forward` with a header name, or a workflow option.
  */
 const callbackOption = /^(callback|failureCallback)(.+)/
 const openCallbackOption = /^(?:Forward|Workflow|FeatureSet)/

@@ -122,8 +122,8 @@ export class Publisher {
   }
 
   /**
-   * Parses and checks a publish. Some conditions are checked only by `send()`, because they may change before it is
-   * called.
+   * Parses and checks a publish. Some conditions are checked only by `send()`, because they may change before `send()`
+   * is called.
    * @throws QueueRejection when it is invalid
    */
   prepare(call: PublishCall): PreparedPublish | PreparedRunPublish {

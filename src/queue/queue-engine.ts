@@ -39,14 +39,14 @@ export interface QueueOptions {
 }
 
 export const maxDiagnostics = 1000
-/** Fields of the engine that a reset or a load replaces. */
+/** Fields of the engine that are replaced when the queue is reset or loads a dump. */
 type Holdings = Pick<QueueEngine, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
 
-/** Engine of the message queue: publishes and delivers messages, and looks up both. */
+/** Engine of the message queue: publishes, delivers and looks up messages. */
 export class QueueEngine {
   readonly policy: ResolvedPolicy
   readonly limits: ResolvedQueueLimits
-  /** Dialect for requests whose headers belong to no dialect. */
+  /** Dialect for requests that have no header of any dialect. */
   readonly words: QueueDialect
   readonly wordsByName: ReadonlyMap<string, QueueDialect>
   readonly destinations: DeliveryTarget
@@ -93,10 +93,6 @@ export class QueueEngine {
     this.#take(this.#fresh())
   }
 
-  /**
-   * Removes all messages, schedules, URL groups, FIFO queues, flow-control keys and dead letters. Signing keys and
-   * destinations stay.
-   */
   reset(): void {
     stop(this)
     this.#note('service', 'queue', 'reset')
@@ -176,7 +172,6 @@ export class QueueEngine {
     return this.publisher.schedules
   }
 
-  /** Warnings about requests that the sandbox accepted although the real service would reject them. */
   get diagnostics(): readonly string[] {
     return [...this.#diagnostics]
   }
@@ -244,7 +239,6 @@ export class QueueEngine {
     this.courier.advanceLane(lane)
   }
 
-  /** Fault rules that apply to deliveries. */
   get faults(): FaultSource | undefined {
     return this.#faults
   }
@@ -290,10 +284,6 @@ export class QueueEngine {
     )
   }
 
-  /**
-   * Returns the signature that the queue would send now with a delivery of this request. With `flaw`, the signature has
-   * a deliberate defect.
-   */
   sign(request: SignedRequest, overrides: SignOptions = {}): string {
     return mintSignature(request, overrides, this.keys, {
       at: this.#clock.now(),

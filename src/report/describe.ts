@@ -17,8 +17,8 @@ export interface EntryWording {
 }
 
 /**
- * Text of one entry. `head` is one line that states what happened. `details` are more lines, for example with the
- * reason and the end of a wait.
+ * Text of one entry. `head` is one line that states what happened. `details` are more lines. They state, for example,
+ * why and until when a message waits.
  */
 export interface EntryDescription {
   readonly head: string
@@ -31,7 +31,7 @@ const urlLength = 200
 /**
  * Describes an entry of the traffic log as text that is safe to print. Entries of an unknown type are listed field by
  * field.
- * @param told reason for waiting that the previous attempt of the message already showed. It is not repeated
+ * @param told reason for waiting that the text of the previous attempt already contains. This text omits it
  */
 export function describeEntry(entry: Entry, wording: EntryWording, told?: string): EntryDescription {
   const { redaction = standardRedaction } = wording
@@ -122,7 +122,7 @@ function word(given: string, redaction: Redaction): string {
   return quoted(given, wordLength, (text) => redaction.text(text))
 }
 
-/** Redacts and shortens a text of this package. The text may quote user input. */
+/** Redacts and shortens a text that this package wrote. The text may quote user input. */
 function phrase(given: string, most: number, redaction: Redaction): string {
   return excerpt(redaction.text(given), most)
 }
@@ -331,7 +331,7 @@ const maxBytes = 4
 
 function consequence(outcome: AttemptOutcome, wording: EntryWording, fields: RedactedFields | undefined): string[] {
   const lines: string[] = []
-  // If a handler threw an error, the note already contains the error in the response body.
+  // If a handler threw an error, the note already ends with the response body. So do not print the body again.
   const { note = '' } = outcome
   const isTold = outcome.body.length <= note.length * maxBytes && note.endsWith(text(outcome.body))
   if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '' && !isTold) {

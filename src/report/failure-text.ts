@@ -27,7 +27,10 @@ export function verdictText(failure: FailureData): string {
   return verdictOf({ ...failure, notes: [] }).join('\n')
 }
 
-/** Returns the text that is added to the failure message of another assertion. Blank lines separate its parts. */
+/**
+ * Returns the text that is added to the failure message of another assertion. Blank lines separate the causes, the
+ * hints, the replay line and the timeline.
+ */
 export function addedText(failure: FailureData): string {
   const { causes = [], hints = [], timeline = [] } = failure
   const parts = [causes, hintLines(hints), replayLines(failure.replay), timeline]
@@ -71,7 +74,7 @@ function hintLines(hints: readonly string[]): string[] {
   return hints.map((hint) => `Hint: ${hint}`)
 }
 
-/** Returns the line with the replay instruction. Without an instruction, the list is empty. */
+/** Returns a list that contains the line with the replay instruction. Without an instruction, the list is empty. */
 export function replayLines(replay: string | undefined): string[] {
   return replay === undefined ? [] : [`Replay: ${replay}`]
 }

@@ -1,7 +1,7 @@
 import { withoutColors } from './safe-text.js'
 
-// A failure is kept as data as long as possible. It is created where it is detected, attached to the error, and
-// formatted where it is shown.
+// A failure is kept as data until it is printed. The code that detects a failure creates the data and attaches it to
+// the error. The code that prints the failure formats the data.
 
 /** Facts about a failed assertion or check: plain values without secrets. Each line is safe to print. */
 export interface FailureData {
@@ -11,7 +11,7 @@ export interface FailureData {
   readonly causes?: readonly string[]
   /** What was expected. */
   readonly expected?: string
-  /** Received values or entries that are nearest to the expectation, the nearest first. */
+  /** Received values or entries that are most similar to what was expected. The most similar comes first. */
   readonly received?: readonly string[]
   /** Possible explanations. The most likely comes first. */
   readonly hints?: readonly string[]
@@ -63,7 +63,10 @@ export function carryFailure<E extends Error>(error: E, failure: FailureData): E
   return Object.defineProperty(error, failureKey, { value: failure })
 }
 
-/** Attaches failure data to the result of a check. `toHold()` reads it if the property does not hold. */
+/**
+ * Attaches failure data to the result of a check, such as `exploreFaults()`. The matcher `toHold()` reads it if the
+ * property does not hold.
+ */
 export function carryFailureOf<T extends object>(tried: T, failure: () => FailureData): T {
   return Object.defineProperty(tried, failureKey, { get: failure })
 }
@@ -87,7 +90,7 @@ export function failureOf(error: RunnerError): FailureData | undefined {
   return carriedFailure(error) ?? (meta as FailureMeta | undefined)?.stuntdouble ?? failureInText(error.message)
 }
 
-/** Finds a remembered failure whose text is part of a message of the test runner. */
+/** Finds the latest remembered failure whose text is contained in `message`, which comes from the test runner. */
 function failureInText(message: string): FailureData | undefined {
   const plain = withoutColors(message)
   return remembered.findLast(({ text }) => plain.includes(text))?.failure

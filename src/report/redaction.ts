@@ -19,7 +19,10 @@ export { hidden } from '../secrets/secret-shapes.js'
 export interface RedactionOptions {
   /** Texts that must not appear anywhere, such as the sandbox's own tokens and keys. */
   readonly secrets?: readonly string[]
-  /** Additional names of headers, JSON fields and query parameters. `body` and `headers` hide all of them. */
+  /**
+   * Additional names of headers, JSON fields and query parameters. The name `body` hides all bodies, and the name
+   * `headers` hides all headers.
+   */
   readonly redact?: readonly string[]
 }
 
@@ -108,9 +111,9 @@ export class Redaction {
   }
 
   /**
-   * Hides texts in a reply that only the command shows to be secret, such as the value that follows a secret name.
-   * Other secrets are hidden later. In the reply to EXEC, all texts except OK are hidden, because the entry of each
-   * command shows its own reply. The same applies to a script that takes passwords.
+   * Hides texts in a reply that are recognized as secret only with the command, such as the value that follows a secret
+   * name. Other secrets are hidden later. In the reply to EXEC, all texts except OK are hidden, because the entry of
+   * each command shows its own reply. The reply of a script that takes passwords is hidden in the same way.
    */
   reply(argv: readonly string[], reply: unknown): unknown {
     if (/^exec$/i.test(argv[0] ?? '') || isSecretScript(argv))
@@ -142,7 +145,10 @@ export class Redaction {
   request(entry: Extract<Entry, { type: 'request' }>): {
     url: string
     fields: RedactedFields | undefined
-    /** Fields of the response that must be hidden. */
+    /**
+     * Returns the URL of a request with secrets hidden. Also returns which fields of the request, and which fields of
+     * its response, must be hidden.
+     */
     answer: RedactedFields | undefined
   } {
     const ofStore = entry.service === 'store'
@@ -196,8 +202,8 @@ function withoutTexts(reply: unknown): unknown {
 }
 
 /**
- * Returns which fields of the response to hide. The response to a message of a workflow run contains results of the
- * run's steps, so the redaction of the message applies to it.
+ * Returns which fields of the response must be hidden. In a workflow run, the response to a delivery contains results
+ * of steps. So fields that the message redacts are also hidden in the response.
  */
 export function hiddenInRun({ workflowRunId, redact }: EntryOf<'attempt'>): RedactedFields | undefined {
   return workflowRunId === undefined ? undefined : redact
@@ -225,7 +231,7 @@ function commandIn(url: string): { readonly words: readonly string[]; readonly p
     const pair = whole.slice(from, to)
     if (pair === '' || /^_token(?:=|$)/.test(pair)) return []
     const equals = pair.indexOf('=')
-    // If the value of a query parameter is empty, the service ignores it.
+    // The service ignores an empty value of a query parameter, so only the name is an argument.
     if (equals === -1 || equals === pair.length - 1) return [{ from, to: equals === -1 ? to : to - 1 }]
     return [
       { from, to: from + equals },
@@ -257,11 +263,12 @@ function rowsOf({ url, body }: Extract<Entry, { type: 'request' }>): readonly (r
   const { words } = commandIn(url)
   if (words.length > 0) {
     if (body === '') return [words]
-    // An argument in the body comes before the arguments in the query.
+    // The service inserts the body as an argument after those in the path and before those in the query.
     const path = commandIn(/^[^?#]*/.exec(url)![0]).words
     return [[...path, text(body), ...words.slice(path.length)]]
   }
-  // In JSON, any character of a command's name can be written as a `\u` escape.
+  // Skip a body that contains no command name. In JSON, a command name can also be written with `\u` escapes, so do not
+  // skip a body with such escapes.
   if (!commandName.test(body) && !body.includes('\\u')) return []
   try {
     const given: unknown = JSON.parse(text(body))

@@ -25,8 +25,9 @@ export function multiLine(given: string): string {
 }
 
 /**
- * Escapes a text like `multiLine()`, and so that no line is a command of a CI system. GitHub runs commands with `::` at
- * the start of a line or `##[` anywhere, Azure with `##vso[`, and TeamCity with `##teamcity[`.
+ * Escapes a text like `multiLine()`, and also escapes commands that CI systems would run when they print the text.
+ * GitHub runs commands with `::` at the start of a line or `##[` anywhere, Azure with `##vso[`, and TeamCity with
+ * `##teamcity[`.
  */
 export function consoleText(given: string): string {
   return multiLine(given)
@@ -78,7 +79,7 @@ export function excerptBytes(bytes: Bytes, most: number, redact: (given: string)
   if (!readable(bytes)) return `${bytes.length} bytes that are not text`
   if (bytes.length <= most) return plainText(redact(text(bytes)))
   const start = redact(text(bytes.slice(0, most + margin) as Bytes))
-  // Redaction can make a text shorter, so that it fits.
+  // After redaction, the text can be shorter and fit completely. Then return it without `…`.
   if (bytes.length <= most + margin && start.length <= most) return plainText(start)
   return `${plainText(cut(start, most))}… (${bytes.length} bytes)`
 }

@@ -8,8 +8,8 @@ import type { TrafficContext } from './traffic-context.js'
 /** Options of `traffic.toTrace()`. */
 export interface TraceOptions {
   /**
-   * Additional names of headers, JSON fields and query parameters that contain secrets. `body` and `headers` hide all
-   * of them.
+   * Additional names of headers, JSON fields and query parameters that contain secrets. The name `body` hides all
+   * bodies, and the name `headers` hides all headers.
    */
   readonly redact?: readonly string[]
   /** Maximum number of bytes of a body. A longer body is truncated and marked. Default: no limit. */
@@ -35,8 +35,8 @@ export interface Trace {
 }
 
 /**
- * An entry as JSON, with the fields of its type. In it, bytes are text or `{ base64 }`, simple strings of a reply are
- * `{ status }`, and integers beyond 2^53 are `{ integer }`.
+ * An entry as JSON, with the fields of its type. Bytes are text or `{ base64 }`. In replies, simple strings are
+ * `{ status }`. Integers beyond 2^53 are `{ integer }`.
  */
 export type TraceEntry = {
   /** Type of the entry, such as `attempt`. */
@@ -79,7 +79,7 @@ export class EntryWriter {
 
   entry(entry: Entry): TraceEntry {
     const { type, seq, at, cause, region } = entry
-    // Some types of entries require a cause. In them, 0 means that there is none.
+    // Some types of entries must have a `cause`, and use 0 if there is none. The trace omits it then.
     const stamp = { type, seq, at, ...(cause !== undefined && cause > 0 && { cause }), ...(region && { region }) }
     return { ...stamp, ...definedFields(this.#fields(entry)) }
   }
@@ -242,7 +242,7 @@ export class EntryWriter {
     }
   }
 
-  /** Converts an entry without bodies. Its fields stay unchanged, but secrets in texts are hidden. */
+  /** Converts an entry whose type has no bodies. Only secrets in its texts are hidden. */
   #other(entry: Entry): Plain {
     const { type, seq, at, cause, ...rest } = entry as Entry & Plain
     return this.#json(rest) as Plain
@@ -292,7 +292,7 @@ function hiddenNames(fields: RedactedFields | undefined): object | undefined {
   return { body: fields.body, allHeaders: fields.allHeaders, headers: [...fields.headers] }
 }
 
-/** Removes the last character if some of its bytes are missing. */
+/** Removes a character at the end that may be incomplete, because the text was cut after a number of bytes. */
 function wholeChars(bytes: Bytes): Bytes {
   let end = bytes.length
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {

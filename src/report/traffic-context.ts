@@ -1,6 +1,6 @@
 import type { ComparableStore } from './store-changes.js'
 
-/** Facts about a sandbox that reports about its traffic need. */
+/** Facts about a sandbox. They are needed for reports about its traffic. */
 export interface TrafficContext {
   /** The sandbox's seed. Failure messages tell you how to repeat a run with it. */
   readonly seed?: number | string
@@ -11,11 +11,11 @@ export interface TrafficContext {
   readonly addresses?: Readonly<Record<string, unknown>>
   /** Returns the sandbox's tokens and keys, which must be hidden in all output. */
   readonly secrets?: () => readonly string[]
-  /** Returns an object with more facts for explaining failures, such as handler errors and unused faults. */
+  /** Returns an object with facts that explain failures, such as handler errors and unused faults. */
   readonly world?: () => object
   /** Store that `recordStoreChanges()` compares. */
   readonly store?: ComparableStore
-  /** Returns whether the timers of the host, including `Date`, have ever followed the sandbox's clock. */
+  /** Returns whether `Date` and the timers of the host follow the sandbox's clock, or have followed it earlier. */
   readonly followed?: () => boolean
   /**
    * Returns a message that names the handlers that wait for virtual time while the clock does not move. Returns
@@ -29,8 +29,8 @@ export interface TrafficContext {
 /** Billed totals of the store: commands, and bytes of their arguments and replies. */
 export interface StoreCostTotals {
   /**
-   * Number of commands. Commands in pipelines, transactions and scripts count, too, and a transaction counts two more.
-   * [store.md 4]
+   * Number of billed commands. Each command in a pipeline, transaction or script counts as one. A transaction itself
+   * counts as two more. [store.md 4]
    */
   readonly commands: number
   /** Number of commands that cannot change data, such as `GET`. */

@@ -40,7 +40,10 @@ export type EntryPattern<T extends EntryType = EntryType> = {
 export interface DiagramOptions extends TextDiagramOptions {
   /** `text` (default): plain text. `mermaid`: source text for documents that render Mermaid. */
   readonly format?: 'text' | 'mermaid'
-  /** Additional names that contain secrets. `body` hides all bodies. */
+  /**
+   * Additional names of headers, JSON fields and query parameters that contain secrets. The name `body` hides all
+   * bodies.
+   */
   readonly redact?: readonly string[]
 }
 
@@ -107,7 +110,8 @@ export class Traffic {
   }
 
   /**
-   * Returns the public view of an internal log. Some code has only the internal log, such as a matcher for the store.
+   * Returns the `Traffic` object that shows an internal log. Some code has only the internal log, such as a matcher for
+   * the store.
    * @internal
    */
   static of(traffic: object): Traffic | undefined {
@@ -388,12 +392,12 @@ export class Traffic {
 const diagramFormats: readonly string[] = ['text', 'mermaid']
 
 /**
- * Checks that an entry of this type can have the fields in a pattern.
+ * Checks that entries of the type in a pattern have all the fields in this pattern.
  * @throws TypeError when they cannot; the message suggests the nearest name
  */
 function checkEntryPattern(caller: string, wanted: EntryPattern): void {
   const type: unknown = wanted?.type
-  // A pattern without fields gets a more helpful error from `fits()`.
+  // For a pattern without fields, `fits()` throws a more helpful error.
   if (typeof wanted === 'object' && wanted !== null && Object.keys(wanted).length === 0) return
   if (typeof type !== 'string' || !Object.hasOwn(entryFields, type)) {
     const types = Object.keys(entryFields)

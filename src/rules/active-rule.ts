@@ -22,7 +22,7 @@ export class ActiveRule implements Indexed {
   drawn = 0
   askedBefore = 0
   /**
-   * Number of events that met all conditions of the rule but did not reach it, because an earlier rule ended the
+   * Number of events that met all conditions of the rule but did not reach the rule, because an earlier rule ended the
    * evaluation.
    */
   preceded = 0
@@ -51,7 +51,7 @@ export class ActiveRule implements Indexed {
     this.until = rule.until === undefined ? undefined : windowEnd(rule.until, now)
     if (this.until !== undefined && this.until <= (this.#from ?? Number.NEGATIVE_INFINITY)) {
       throw new TypeError(
-        `faults.add(): until must be after from (got ${JSON.stringify(rule.until)}, from ${JSON.stringify(rule.from)}).`,
+        `faults.add(): until must be after 'from' (got ${JSON.stringify(rule.until)}, with 'from' ${JSON.stringify(rule.from)}).`,
       )
     }
     this.#cron = rule.cron === undefined ? undefined : new CronExpression(rule.cron)
@@ -79,7 +79,7 @@ export class ActiveRule implements Indexed {
 
   /**
    * Counts an event that did not reach the rule, because an earlier rule ended the evaluation. The event counts only if
-   * it meets all conditions of the rule and the rule was never injected.
+   * it meets all conditions of the rule and the fault of the rule was never injected.
    */
   precede(facts: FaultFacts, now: number): void {
     if (this.struck === 0 && this.#fits(facts, now)) this.preceded++

@@ -65,7 +65,7 @@ export interface FaultsInternals {
    * Sets the name of the sandbox that rules will compare with `tenant`. Rules that already exist keep the earlier name.
    */
   rename(tenant: string | undefined): void
-  /** Returns whether `add()` was called with this number, and its rules were not cleared since. */
+  /** Returns whether the `add()` call with this number happened after the latest `clear()`. */
   hasAdded(number: number): boolean
 }
 
@@ -104,7 +104,7 @@ export class Faults {
   readonly #added = new Map<number, readonly ActiveRule[]>()
   #calls = 0
   #ordinal = 0
-  /** Number of restarts so far that made a service unavailable. */
+  /** How many times a restart has made a service unavailable. */
   #takenDown = 0
   #watchers = new Map<Fault['kind'], (count: number) => void>()
 
@@ -124,7 +124,7 @@ export class Faults {
   /**
    * Adds one or more rules. They are evaluated in the given order, after the existing rules. Durations in `from` and
    * `until` count from now.
-   * @param options.location location of the rule for messages, for code that adds rules on behalf of other code
+   * @param options.location location of the rule in messages. Set it if your code adds rules for other code
    * @throws TypeError when `rules` is undefined, or when a rule is invalid; the message has the field and the nearest
    * valid name
    * @throws RangeError when the sandbox would have more than 10,000 rules
@@ -132,8 +132,8 @@ export class Faults {
    */
   add(rules: FaultRule | readonly FaultRule[] | undefined, options: { readonly location?: string } = {}): FaultHandle {
     checkOptionNames('faults.add()', options, { location: true })
-    // Reading a stack is slow, so keep the error and read its stack only when `location` is needed. A replay passes the
-    // same error, so the location stays the same.
+    // Reading a stack is slow, so keep the error and read its stack only when `location` is needed. A replay of the
+    // journal passes the recorded error, so the location stays the same.
     const place: Error | string = options.location ?? new Error('declared here')
     const [given] = this.#inputs.record('add', rules, { location: place })
     const list = givenRules(given)
@@ -159,9 +159,8 @@ export class Faults {
   }
 
   /**
-   * Removes the rules that one call of `add()` added. The journal records this method by its name, and a replay calls
-   * it.
-   * @internal
+   * Removes the rules that one call of `add()` added. The journal records the name of this method, and a replay calls
+   * the method by this name.
    * @internal
    */
   removeAdded(number: number): void {
@@ -183,7 +182,7 @@ export class Faults {
       if (typeof which?.remove !== 'function') {
         throw new TypeError('faults.remove(): the argument must be a handle from faults.add() or the name of a rule.')
       }
-      // `remove()` of the handle records this call, so it must not be recorded here.
+      // The handle's `remove()` adds this input to the journal, so do not add it here.
       which.remove()
       return
     }
@@ -192,7 +191,7 @@ export class Faults {
   }
 
   /**
-   * Removes all rules, and ends the outages of services that a fault has restarted.
+   * Removes all rules. If a fault has restarted a service and the service is still down, the outage also ends.
    * @example
    * sandbox.faults.add({ on: 'queue.delivery', fault: fault.status(503) })
    * sandbox.faults.clear()
@@ -260,7 +259,7 @@ export class Faults {
   }
 
   /**
-   * @param asked rules that were already evaluated for this event; this method adds the rules that it evaluates
+   * @param asked rules that were evaluated for this event earlier. This method adds the rules that it evaluates
    * @internal
    */
   injections(point: InjectionPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
@@ -283,8 +282,8 @@ export class Faults {
   }
 
   /**
-   * For each rule of a point, counts the event if it matches the rule. Called when a rule of an earlier point has ended
-   * the evaluation, so these rules are skipped.
+   * Counts the event for each rule of this point that matches it, but injects no fault. Called when a rule of an
+   * earlier point has ended the evaluation.
    */
   #passOver(point: InjectionPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
     const index = this.activeByPoint[point]
@@ -294,8 +293,8 @@ export class Faults {
   }
 
   /**
-   * For each later rule of the same point, counts the event if it matches the rule. Called when the rule with this
-   * `ordinal` has ended the evaluation, so later rules are skipped.
+   * Counts the event for each later rule of the same point that matches it, but injects no fault. Called when the rule
+   * with this `ordinal` has ended the evaluation.
    */
   #precede(candidates: readonly ActiveRule[], facts: FaultFacts, { ordinal }: ActiveRule): void {
     const now = this.#options.now()
@@ -331,7 +330,7 @@ export class Faults {
     for (const point of armed.points) {
       const index = this.activeByPoint[point]
       index?.delete(armed)
-      // A service assumes that each point in this object has rules. So delete the index of a point without rules.
+      // For a service, an index in this object means that the point has rules. So delete an index without rules.
       if (index?.size === 0) delete this.activeByPoint[point]
     }
     this.#changed(armed.rule.fault.kind)

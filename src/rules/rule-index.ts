@@ -3,7 +3,6 @@ import { normalUrl, withoutCase, withoutQuery } from '../kernel/address-pattern.
 import { utf8 } from '../kernel/bytes.js'
 import { factOf } from './matching.js'
 
-/** A rule for which an index can be built. */
 export interface Indexed {
   readonly ordinal: number
   readonly match: FaultMatch
@@ -21,7 +20,7 @@ interface Dimension {
 
 const urlsOf = (facts: FaultFacts): readonly (string | undefined)[] => [facts.url, factOf(facts, 'destination')]
 
-/** Facts by which rules are indexed. The fact that excludes most rules comes first. */
+/** Facts by which rules are indexed. The first fact of the list excludes the most rules. */
 const dimensions: readonly Dimension[] = [
   { wanted: ({ messageId }) => messageId, given: (facts) => [factOf(facts, 'messageId')] },
   {
@@ -59,7 +58,7 @@ function withAndWithoutQuery(url: string | undefined): readonly string[] {
   return whole === bare ? [whole] : [whole, bare]
 }
 
-/** The rules that accept only one value or prefix of a fact, by that value or prefix. */
+/** The rules that accept only one value or prefix of a fact. The key is the value or prefix. */
 class Drawer<R> {
   readonly #buckets = new Map<string, R[]>()
   /** Number of different prefixes of each length. A lookup tries only these lengths. */

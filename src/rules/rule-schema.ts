@@ -48,7 +48,7 @@ function absoluteTime(time: string): number {
 
 /**
  * Returns the instant of `from` or `until` in milliseconds.
- * @param added instant at which the rule was added
+ * @param added the instant at which the rule was added
  */
 export function windowEnd(time: number | string, added: number): number {
   if (typeof time === 'number') return added + time
@@ -161,7 +161,7 @@ function* impossible(
 ): Generator<readonly [field: 'until' | 'chance' | 'fault' | 'phase' | 'match', sentence: string]> {
   const { from, until, chance, phase, fault } = rule
   if (until !== undefined && sameKind(from ?? 0, until) && windowEnd(until, 0) <= windowEnd(from ?? 0, 0)) {
-    yield ['until', `must be after from (got ${JSON.stringify(until)}, from ${JSON.stringify(from ?? 0)})`]
+    yield ['until', `must be after 'from' (got ${JSON.stringify(until)}, with 'from' ${JSON.stringify(from ?? 0)})`]
   }
   if (chance !== undefined && chance[0] === 0)
     yield ['chance', `must be above 0, such as [1, 10] for one in ten (got ${JSON.stringify(chance)})`]

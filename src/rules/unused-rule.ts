@@ -14,7 +14,7 @@ export interface UnusedRule {
   /** Number of times that all conditions held, before the counters were applied. */
   readonly matched: number
   /**
-   * Number of events that met all conditions of the rule but did not reach it, because an earlier rule ended the
+   * Number of events that met all conditions of the rule but did not reach the rule, because an earlier rule ended the
    * evaluation.
    */
   readonly preceded: number
@@ -116,8 +116,8 @@ const since = 'after it was added'
 const orFix = 'Fix the rule or remove it.'
 
 /**
- * Returns a message with the reason why a rule was never injected, and a suggestion. It uses only the counters of the
- * rule, not the log.
+ * Returns a message with the reason why a rule was never injected, and a suggestion. The reason is derived only from
+ * the counters of the rule, not from the log.
  */
 export function unusedMessage(unused: UnusedRule): string {
   const { rule, points, line } = unused

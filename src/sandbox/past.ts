@@ -19,8 +19,8 @@ export type PastInstant =
     }
 
 /**
- * A journal position for clients of a server. It names the same position even after time has moved. It is rejected
- * after a reset or load.
+ * A journal position that a client of a server stores and sends later. The position stays the same when time moves. It
+ * is rejected after a reset or load.
  */
 export interface JournalPoint {
   /** Number of resets and loads before the position. */
@@ -73,7 +73,10 @@ interface JournalSource {
   readonly clock: Clock
 }
 
-/** Argument of `fork()` and `asOf()`. A client sends a `JournalPoint`. `undefined` means now. */
+/**
+ * Argument of `fork()` and `asOf()`. Tests pass a past instant, clients of a server a `JournalPoint`. `undefined` means
+ * now.
+ */
 type ForkPointInput = PastInstant | JournalPoint | undefined
 
 const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
@@ -204,8 +207,8 @@ function afterEntry(
   // One input can write several entries. The position must be after the last of these entries.
   const last = inputs.get(end)?.log ?? latest
   const at = inputs.get(end - 1)?.at ?? begunAt
-  // At the same instant, further inputs may have followed that wrote no entry but ended an entry. They belong to the
-  // time before the position.
+  // At the same instant, further inputs may have arrived that wrote no new entry but completed one, for example with a
+  // response. They belong to the time before the position.
   for (let next = inputs.get(end); next?.at === at && next.kind !== 'moving'; next = inputs.get(++end)) {
     if ((inputs.get(end + 1)?.log ?? latest) > last) break
   }

@@ -27,11 +27,17 @@ export interface SandboxDump {
   readonly format: 'stuntdouble/sandbox'
   /** Format version: 1, or 2 if the second region was used. */
   readonly version: 1 | 2
-  /** Fingerprint of the initial credentials, if the sandbox has a secret. */
+  /**
+   * Fingerprint of the initial tokens and keys, if the sandbox has a secret. It lets `load()` recognize dumps with the
+   * same initial tokens and keys.
+   */
   readonly seal?: string
   /** Virtual time in milliseconds since the epoch. */
   readonly now: number
-  /** Number of earlier loads. It makes new IDs differ from the IDs in loaded dumps. */
+  /**
+   * Number of loads before the dump. After a load, the number is a part of the seed, so that new IDs differ from the
+   * IDs in the dump.
+   */
   readonly loads: number
   /** Keys of the data store with their values. */
   readonly store: StoreDump
@@ -41,7 +47,7 @@ export interface SandboxDump {
   readonly functions: readonly PortableString[]
   /** The queue of the home region. */
   readonly queue: QueueDump
-  /** The queue of the other region, under its name. */
+  /** The queue of the other region. The key is the name of that region. */
   readonly regions?: Readonly<Partial<Record<QueueRegion, QueueDump>>>
   /** Counters of the statistics. */
   readonly counted: LedgerDump
@@ -146,7 +152,7 @@ export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): v
   }
 }
 
-/** Runs a load and converts an error reply of the data store to an error that names the invalid part of the dump. */
+/** A load ignores counters that another version of this package wrote. So check only counters of this version. */
 function within(part: string, load: () => void): void {
   try {
     load()

@@ -4,9 +4,9 @@ import type { ExplainsToken } from '../protocol/gateway.js'
 import type { CoreState } from './core.js'
 import type { JournalPoint, PastInstant } from './past.js'
 
-/** How the present core of a sandbox began. */
+/** How the core of a sandbox was created. Each reset or load creates a new core. */
 export interface SandboxOrigin {
-  /** Number of resets and loads before it. */
+  /** Number of resets and loads until this core was created. */
   readonly world: number
   readonly start: CoreState
 }
@@ -27,8 +27,8 @@ export interface SandboxInternals {
    */
   explainTokens(explain: ExplainsToken | undefined): void
   /**
-   * Makes a new sandbox continue in place of another one: with the same time and log, and with the same work still to
-   * do.
+   * Makes a new sandbox continue in place of another one, with the same time and log. Work that the other sandbox had
+   * not ended continues in the new one.
    * @param prepare function that is called with the new journal before the first input is replayed
    * @throws Error when the replay of the inputs diverges
    */

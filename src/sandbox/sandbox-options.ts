@@ -90,8 +90,8 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
 
 /**
  * Checks the names of options.
- * @param called name of the call in the message, such as `createSandbox()`
- * @param who subject of the message, such as `A sandbox`
+ * @param called call that the message about an invalid argument names, such as `createSandbox()`
+ * @param who subject of the message about an unknown option, such as `A sandbox`
  * @param more names of additional options that the caller accepts
  * @throws TypeError when an option is unknown; the message suggests the nearest name
  */
@@ -137,8 +137,8 @@ export interface LoadOptions {
 }
 
 /**
- * Returns the period in which signatures are valid. Receivers compare this period with system time. Only the time of a
- * real clock is system time, so only a real clock has `real` as its default.
+ * Returns the period in which signatures are valid. Receivers check this period against system time. Only a real clock
+ * uses system time, so only a real clock has `real` as its default.
  */
 export function signatureWindowOf({ signatureWindow, clock }: SandboxOptions): SignatureWindow {
   return signatureWindow ?? (clock === 'real' ? 'real' : 'wide')

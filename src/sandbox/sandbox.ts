@@ -110,13 +110,13 @@ export class Sandbox {
   /** Number of resets and loads. */
   #renewed = 0
   /**
-   * Number of loads in the whole history of the state. If a loaded dump came from a sandbox that had loaded dumps,
-   * these loads count too.
+   * Number of loads that led to the current state. If the loaded dump already had loads before it, they count too, even
+   * those of another sandbox.
    */
   #loads = 0
 
   /**
-   * @param hints advice in messages, which is different for clients of a server
+   * @param hints advice for messages; clients of a server get other advice than tests in this process
    * @param elsewhere function that creates the data store, if the data store is outside this process
    * @param room limit of the memory for responses of destinations, on a server
    * @internal
@@ -203,7 +203,8 @@ export class Sandbox {
   #regionAt(given: QueueRegion): Region {
     const { regions, journal } = this.#world
     const region = checkedRegion(given)
-    // A dump contains a region only if the region was used. So the first use of a region is an input.
+    // A dump contains only the regions that were used. The first use of a region therefore changes the state and is
+    // recorded as an input.
     if (!regions.used.some(({ name }) => name === region)) journal?.note('direct', [['queueIn', region]])
     return regions.at(region)
   }
@@ -288,7 +289,8 @@ export class Sandbox {
 
   #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
     const world = this.#world
-    // After a reset or load, the old core must still process the requests that were sent to it and are waiting.
+    // A reset or load creates a new core. Requests that were sent before and still wait must be processed by the old
+    // core.
     const exchange = (call: RawRequest): RawResponse | Promise<RawResponse> =>
       world === this.#world ? this.exchange(call) : world.exchange(call)
     return fetchThrough(this.#gate, exchange, input, init)
@@ -442,7 +444,7 @@ export class Sandbox {
     const { journal, start, traffic } = this.#world
     const stand = journal!.attach
     const { length } = journal!.inputs
-    // Estimate of the journal that the fork keeps: the part of the original journal that has been replayed.
+    // Estimate of the size of the fork's journal. The fork keeps the inputs of this journal that it replays.
     this.#checkForks(length === 0 ? 0 : (journal!.held * end) / length)
     const { destinations, fetch, deliverTo: deliver, name = this.options.name } = options
     const { fetch: _, startAt, ...own } = this.options
@@ -551,8 +553,8 @@ export class Sandbox {
     }
     disposeCore(this.#world)
     this.#world = this.#filled(start, { ...options, onWarning: told })
-    // The gate closes so that an app that awaits responses in a loop cannot block the host. A replay has no such app,
-    // so the gate must stay open.
+    // The gate closes after many responses, so that an app that awaits responses in a loop cannot block the host. A
+    // replay has no such app, so the gate must stay open.
     const { every } = this.#gate
     this.#gate.every = Number.POSITIVE_INFINITY
     try {
@@ -566,8 +568,8 @@ export class Sandbox {
   }
 
   /**
-   * Returns the object that matchers read. A sandbox returns itself, and a remote sandbox returns a copy, so the same
-   * code works with a local and a remote sandbox.
+   * Returns the object that matchers read, which is this sandbox. A remote sandbox returns a copy of its state instead.
+   * The same test code therefore works with both.
    * @example expect(await sandbox.snapshot()).toBeIdle()
    */
   snapshot(): this {
@@ -627,7 +629,7 @@ export class Sandbox {
     return () => this.#renewals.delete(renewed)
   }
 
-  /** Messages about blocked requests to real hosts of the service. */
+  /** Messages about requests to real hosts of the service. Adapters block these requests. */
   get realHostRequests(): readonly string[] {
     return [...this.#strays]
   }

@@ -41,7 +41,6 @@ function numbered<T>(value: T, n: number): T {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, numbered(item, n)])) as T
 }
 
-/** Creates the schedule of a step, or a schedule of the initial state. */
 export function createSchedule(given: ScheduleStep, sandbox: Sandbox): void {
   const { id, cron, to, queue, paused, body, bodyBase64, headers, ...options } = given
   const call = messageCall(

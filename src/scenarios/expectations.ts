@@ -32,7 +32,7 @@ export type SequenceType =
 export interface CountedExpectation {
   /** Exact number of matches. Default: one or more. */
   readonly times?: number
-  /** Name of a publish step. Only its messages count. */
+  /** Name of a publish step. If it is set, only messages of this step count. */
   readonly message?: string
 }
 
@@ -45,7 +45,7 @@ export interface ExpectationValues {
   readonly delivered: Pattern & CountedExpectation
   /**
    * Failure that production recorded. The code under test must not fail in this way again. Without code under test, the
-   * recorded responses are played.
+   * destination sends the recorded responses.
    */
   readonly recorded: {
     /** Name of the publish step whose message failed in production. */
@@ -69,7 +69,7 @@ export interface ExpectationValues {
   readonly receivedRequest: Pattern & CountedExpectation
   /** Fields of a request that the app sent to a registered external host. */
   readonly outboundRequest: Pattern & Pick<CountedExpectation, 'times'>
-  /** URL, and exact number of deliveries that reached it, regardless of their responses. */
+  /** A URL, and the exact number of deliveries that must reach it. The responses do not matter. */
   readonly reached: { readonly url: string; readonly times: number }
   /** Command that the store ran for an app. Commands of scenario steps do not count. */
   readonly executed: { readonly argv: readonly (string | number)[]; readonly times?: number }
@@ -99,7 +99,7 @@ export type Expectation = {
   readonly [K in ExpectationName]: { readonly [P in K]: ExpectationValues[K] }
 }[ExpectationName]
 
-/** Entry of the table of expectations. The function that evaluates the expectation is in `evaluate.ts`. */
+/** One kind of expectation, such as `published`. The function that evaluates it is in `evaluate.ts`. */
 export interface ExpectationKind<T> {
   readonly summary: string
   readonly example: T
@@ -227,7 +227,7 @@ export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
 
 const counted = (entries: Entries): v.GenericSchema =>
   v.strictObject({
-    times: v.exactOptional(v.pipe(count, v.description('Exact number. Default: one or more.'))),
+    times: v.exactOptional(v.pipe(count, v.description('Exact number of matches. Default: one or more.'))),
     message: v.exactOptional(v.pipe(name, v.description('Name of a publish step. Only its messages count.'))),
     ...optional(entries),
   })
@@ -240,7 +240,7 @@ const sequenceStep = once(
         v.strictObject({
           type: v.literal(type),
           ...('to' in entries && {
-            message: v.exactOptional(v.pipe(name, v.description('Name of the publish step of the message.'))),
+            message: v.exactOptional(v.pipe(name, v.description('Name of the publish step that created the message.'))),
           }),
           ...optional(entries),
         }),
@@ -332,7 +332,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
     example: { url: 'https://bank.test/charges', method: 'POST', times: 1 },
     schema: () =>
       v.strictObject({
-        times: v.exactOptional(v.pipe(count, v.description('Exact number. Default: one or more.'))),
+        times: v.exactOptional(v.pipe(count, v.description('Exact number of matches. Default: one or more.'))),
         ...optional(outboundPattern),
       }),
   },
@@ -353,7 +353,9 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
       v.strictObject({
         name,
         absent: v.exactOptional(yes),
-        value: v.exactOptional(v.pipe(v.unknown(), v.description('A string; lists, sets and hashes as JSON.'))),
+        value: v.exactOptional(
+          v.pipe(v.unknown(), v.description('Value of the key: a string, or JSON for a list, a set or a hash.')),
+        ),
         ttl: v.exactOptional(v.nullable(duration)),
         type: v.exactOptional(text),
       }),

@@ -305,8 +305,7 @@ class Player implements StepContext {
   }
 
   /**
-   * Adds a failed check for each unhandled delivery, unused script step and unused fault. In a test, they fail the test
-   * in the same way.
+   * Adds a failed check for each unhandled delivery, unused script step and unused fault. All three fail a test, too.
    */
   #judgeLeftovers(): void {
     const { destinations, traffic } = this.sandbox
@@ -351,7 +350,6 @@ function verdictText(findings: readonly PlayCheck[], notes: readonly string[]): 
   return lines.join('\n')
 }
 
-/** Returns the virtual times at which a play began and ended, as text. */
 export function spanText({ sandbox, virtualMs }: PlayResult): string {
   return `${iso(sandbox.clock.now() - virtualMs)} … ${iso(sandbox.clock.now())}`
 }

@@ -18,10 +18,10 @@ export interface ScenarioProblem {
   readonly called?: ValuePath
 }
 
-/** Check of a value, which replaces the messages of a schema. Returns the problems of the value. */
+/** Check of a value that does not match a schema. Returns problems, whose messages replace those of the schema. */
 export type SchemaCheck = (value: unknown) => readonly { readonly path: ValuePath; readonly sentence: string }[]
 
-/** Checks by schema. If a value does not match such a schema, the messages come from its check. */
+/** Schemas that have a check. If a value does not match such a schema, the messages come from the check. */
 export const schemaChecks: Map<v.GenericSchema, SchemaCheck> = new Map()
 
 type Schema = v.GenericSchema & {

@@ -26,7 +26,10 @@ const nouns: Readonly<Record<Kind, string>> = {
   faults: 'fault rule',
 }
 
-/** Steps whose value is a name. A resource of this kind and name must exist at that point. */
+/**
+ * Steps whose value is the name of a resource, with the kind of the resource. The resource must exist when the step
+ * runs.
+ */
 const references: { readonly [K in keyof StepValues]?: Kind } = {
   cancel: 'messages',
   deliverNow: 'messages',
@@ -65,8 +68,8 @@ export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
   }
   const makesRequests = steps.some((step) => 'request' in step)
   const missing = (kind: Kind, name: string, place: ValuePath): void => {
-    // A step that sends an HTTP request may create any resource. If there is one, check only names of messages and
-    // fault rules, because a request cannot define these names.
+    // A step that sends an HTTP request may create any resource. If the scenario has such a step, check only names of
+    // messages and fault rules, because a request cannot define these names.
     if (known[kind].has(name) || (makesRequests && kind !== 'messages' && kind !== 'faults')) return
     const near = nearestName(name, known[kind])
     const names = [...known[kind]]

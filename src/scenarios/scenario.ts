@@ -155,7 +155,6 @@ export const scenarioSchema: () => v.GenericSchema = once(() =>
   }),
 )
 
-/** Returns all problems of a scenario. Empty if the scenario can be played. */
 export function scenarioProblems(given: unknown): readonly ScenarioProblem[] {
   const problems = problemsOf(scenarioSchema(), given)
   if (problems.length > 0) return problems
@@ -256,7 +255,6 @@ export function loadGiven({ given }: Scenario): Promise<void> | undefined {
   return searchLoading(given?.store === undefined ? words : [...words, JSON.stringify(given.store)])
 }
 
-/** Creates the initial state of the sandbox. */
 export function applyGiven(scenario: Scenario, sandbox: Sandbox): void {
   const { store, commands, urlGroups, queues, schedules, flowControl } = scenario.given ?? {}
   if (store !== undefined) sandbox.store.load(store as never)
@@ -278,8 +276,8 @@ export function applyGiven(scenario: Scenario, sandbox: Sandbox): void {
 }
 
 /**
- * Registers the destinations of a scenario. Omits destinations with recorded responses, and those at which code outside
- * the play responds.
+ * Registers the destinations of a scenario. Skips destinations with recorded responses. Also skips destinations for
+ * which code outside the scenario responds.
  */
 export function prepareDestinations(scenario: Scenario, sandbox: Sandbox, isElsewhere: (url: string) => boolean): void {
   for (const destination of scenario.destinations ?? []) {
@@ -288,8 +286,8 @@ export function prepareDestinations(scenario: Scenario, sandbox: Sandbox, isElse
 }
 
 /**
- * Registers a destination of the scenario. Its deliveries first use up the steps of `script`, then those of `recorded`.
- * After that, `response` is sent.
+ * Registers a destination of the scenario. It responds to the first deliveries with the steps of `script`, and to the
+ * next ones with those of `recorded`. All later deliveries get `response`.
  */
 export function register(
   { url, script, recorded, response: answer = {} }: ScenarioDestination,

@@ -53,7 +53,7 @@ export interface RequestStep {
 
 /** The settings of a flow-control key in a scenario. */
 export interface FlowControlStep {
-  /** Flow-control key whose limits are fixed. */
+  /** Flow-control key whose limits the step pins, so that messages cannot change them. */
   readonly key: string
   /** Maximum number of attempts in flight. Default: unchanged. */
   readonly parallelism?: number

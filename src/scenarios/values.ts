@@ -106,7 +106,7 @@ export const duration: v.GenericSchema<unknown, Duration> = v.union([
     v.string(),
     v.regex(
       /^(?:\d+(?:\.\d+)?(?:ms|mo|[smhdwy]))+$/,
-      'must be a duration such as 90s, 5m, 1d10h30m, or a number of milliseconds',
+      'must be a duration such as 90s, 5m or 1d10h30m, or a number of milliseconds',
     ),
   ),
   v.pipe(v.number(), v.minValue(0, 'must be at least 0')),
@@ -127,7 +127,7 @@ export const ratePeriod: v.GenericSchema<unknown, Duration> = v.pipe(
   duration,
   v.check(
     fitsSpan((span) => span >= 1000 && span % 1000 === 0),
-    'must be whole seconds such as 10s, 1m, or a number of milliseconds',
+    'must be a duration of whole seconds, such as 10s, 1m or 5000 (milliseconds)',
   ),
 )
 

@@ -20,7 +20,7 @@ export interface ScenarioGiven {
   readonly schedules?: readonly ScheduleStep[]
   /** Limits of flow-control keys, by key. Messages cannot change limits that are set here. */
   readonly flowControl?: Readonly<Record<string, Omit<FlowControlStep, 'key'> & { readonly paused?: boolean }>>
-  /** Signing keys: the current one and the next one. Default: public keys. */
+  /** Signing keys: the current one and the next one. Default: the default keys of a sandbox, which are public. */
   readonly signingKeys?: { readonly current: string; readonly next: string }
 }
 
@@ -31,8 +31,9 @@ export interface ScenarioDestination {
   /** Steps for the first deliveries. Each delivery uses up one step. A number is the status of a response. */
   readonly script?: readonly (DeliveryFault | number)[]
   /**
-   * Responses that production recorded, one step per attempt. They are played like a script, unless code under test
-   * responds at the URL. Such code is a handler that `setup` registers, or the app that `--to` names.
+   * Responses that production recorded, one step per attempt. The destination sends them as it does with `script`,
+   * unless code under test responds at the URL. Such code is a handler that `setup` registers, or the app that `--to`
+   * names.
    */
   readonly recorded?: readonly (DeliveryFault | number)[]
   /** Response to all other deliveries. Default: status 200. */

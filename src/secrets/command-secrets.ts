@@ -32,7 +32,6 @@ export function isTelling(word: string): boolean {
   )
 }
 
-/** Returns whether a command takes passwords as arguments. */
 export function isSecretCommand(argv: readonly string[]): boolean {
   return takesPassword.test(argv[0] ?? '')
 }
@@ -174,7 +173,6 @@ export function isSecretReply(argv: readonly string[], isSecret: Asks = isSecret
   return argv.slice(2).some((word) => isSecret(word) || isSecretPath(word, isSecret))
 }
 
-/** Returns whether the reply of a command lists names with their values. */
 export function repliesInPairs(argv: readonly string[]): boolean {
   return listsPairs.test(argv[0] ?? '')
 }

@@ -153,8 +153,8 @@ class Pass {
     this.#name ??= this.#nameBefore(at)
     const ends = end === -1 || after === '' || after === ',' || after === '}' || after === ']'
     const isStray = !ends && !this.#tells(at + 1, to)
-    // In valid JSON, `,`, `:` or a bracket follows a text, which is not so for this text. Its opening quote therefore
-    // ends another text, and the next quote begins one.
+    // In valid JSON, a text is followed by `,`, `:` or a bracket, but this text is not. The quote that seemed to open
+    // this text therefore closes another text, and the next quote opens a text.
     if (isStray && (this.#name === undefined || !this.#reader.isSecret(this.#name))) {
       this.#name = undefined
       return at + 1

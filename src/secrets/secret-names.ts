@@ -33,8 +33,8 @@ export function plainName(name: string): string {
 /** Maximum characters of a name. A longer text is not a name. */
 const longest = 256
 /**
- * Fast check before the patterns above. Every name that one of them matches also matches this pattern, and few other
- * names do.
+ * Fast check before the patterns above. Every name that one of the patterns above matches also matches this pattern,
+ * and few other names match it.
  */
 const inkling =
   /tok|sec|pass|key|auth|cook|sig|cred|sess|bear|hmac|bypa|srf|pwd|pin|sid|jwt|otp|cvc|cvv|iban|ssn|card|%/i

@@ -2,8 +2,8 @@
  * Rewrites runs of characters. A run begins after a match of `head` and ends before the next match of `behind`.
  * Searching for the end of a run uses no stack and reads each character once. A repeated character class in a pattern
  * would use stack.
- * @param head global pattern of bounded length, matches the text before a run
- * @param behind global pattern, matches one character that cannot belong to a run
+ * @param head the global pattern of bounded length, matches the text before a run
+ * @param behind the global pattern, matches one character that cannot belong to a run
  * @param rewrite returns the replacement of the run, or `undefined` to keep it
  * @param wanted returns whether to examine a run. If not, reading continues after the head.
  */

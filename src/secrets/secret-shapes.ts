@@ -65,7 +65,7 @@ export function withoutShapes(given: string, loose: boolean, isSecret: Asks = is
 
 /**
  * Returns the replacement for the value in a line such as `name: value`, or `undefined` to keep the value. A value of
- * several words counts as prose, unless the name is that of a header that authenticates.
+ * several words counts as prose, unless the name is the name of a header that authenticates.
  */
 function lineOf(value: string, name: string): string | undefined {
   const isProse = /[\x09 ]/.test(value.trim()) && !spacious.test(name)

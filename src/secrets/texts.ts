@@ -18,8 +18,8 @@ export interface SecretTextsOptions {
 export const deepest = 16
 
 /**
- * Matches the beginning of base64-encoded JSON. Dots belong to the encoded text, because JSON Web Tokens have three
- * parts.
+ * Matches the beginning of base64-encoded JSON. Dots belong to the encoded text, because dots separate the three parts
+ * of a JSON Web Token.
  */
 const encodedJson = /(?<!\w)(?=ey[JA]|ew[ok0]|Wy[JA]|W3s|W1s|Wwo)/g
 const behindEncoded = /[^\w+/=.-]/g
@@ -42,7 +42,7 @@ export class SecretTexts {
     this.#names = new Set(names.map(plainName))
   }
 
-  /** This is a property, not a method, because callers pass it on as a function without `this`. */
+  /** This field is a function and not a method, because callers pass the function on without its object. */
   readonly isSecretName = (name: string): boolean =>
     isSecretName(name) || (this.#names.size > 0 && this.#names.has(plainName(name)))
 
@@ -50,7 +50,6 @@ export class SecretTexts {
     return this.#names.has(plainName(name))
   }
 
-  /** Redacts secrets in any text: URLs, JSON, prose. */
   text(given: string): string {
     return this.#text(given, 0, false)
   }
@@ -142,7 +141,7 @@ export class SecretTexts {
     return this.#decoded(part.slice(0, end), first, layer) + part.slice(end)
   }
 
-  /** Returns a JSON Web Token without its signature, and without its claims if they contain a secret. */
+  /** Returns a JSON Web Token without its signature, and without its claims if the claims contain a secret. */
   token(head: string, claims: string): string {
     return this.#token(head, claims, 0)
   }

@@ -3,13 +3,13 @@ import { SecretTexts } from './texts.js'
 
 const texts = new SecretTexts()
 
-/** Returns a URL for messages, without the password and the keys in it. */
+/** Redacts the password and the keys in a URL, so that a message can show the URL. */
 export function shownUrl(url: string): string {
-  // Called for the label of every attempt, so this check must be fast.
+  // Every delivery attempt calls this function to create its label, so this check must be fast.
   return url.includes('@') || url.includes('?') ? texts.text(url) : url
 }
 
-/** Returns any text for messages, such as the message of an error, without secrets. */
+/** Redacts the secrets in a text, such as the message of an error, so that a message can contain the text. */
 export function shownText(text: string): string {
   return texts.text(text)
 }

@@ -28,7 +28,6 @@ export type StatsOverrides<Report> = { readonly [Name in keyof Report]?: Figure<
  */
 const monthly = new Set(['daily_requests', 'daily_billings', 'daily_bandwidths'])
 
-/** Returns a report in which some fields have other values. */
 export function withFigures<Report extends object>(report: Report, figures: StatsOverrides<Report>): Report {
   const out = { ...report } as Record<string, unknown>
   // The report of a search index has fields with the same names. There, they cover the last five days and not a month.

@@ -12,8 +12,8 @@ const row = v.tuple([
 ])
 
 /**
- * Dump whose tallies are those of this version. If a dump has other tallies, its counts are dropped when it is loaded,
- * so they need no validation.
+ * Schema of a dump whose tallies are those of this version. A load drops the counts of a dump with other tallies, so
+ * these counts need no validation.
  */
 const ours = v.object({
   tallies: v.pipe(

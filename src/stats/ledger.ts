@@ -17,10 +17,10 @@ export interface LedgerDump {
 }
 
 /**
- * Counts events of the queue from the traffic log. [statistics.md 6] There is one ring per interval length. The counts
- * of the current minute are added to all rings when the minute is over or a report is requested. So counting an entry
- * takes constant time, and reading a series takes time in proportion to its points. If the log drops entries, their
- * counts stay.
+ * Counts events of the queue from the traffic log. [statistics.md 6] The counts are kept in rings, one ring per
+ * interval length, in which a new interval overwrites the oldest one. The counts of the current minute are added to all
+ * rings when the minute is over or a report is requested. So counting an entry takes constant time, and reading a
+ * series takes time in proportion to its points. If the log drops entries, their counts stay.
  */
 export class Ledger implements TallySource {
   readonly #row = new Float64Array(tallies.length)

@@ -14,7 +14,7 @@ const periods: Readonly<Record<StatsPeriod, { readonly points: number; readonly 
   '30d': { points: 240, interval: 180 * minute },
 }
 
-/** Default period of both endpoints. [statistics.md 1] */
+/** Period of a report if the request names no period. [statistics.md 1] */
 export const defaultPeriod: StatsPeriod = '1h'
 
 export const periodNames: readonly StatsPeriod[] = Object.keys(periods) as StatsPeriod[]
@@ -32,7 +32,7 @@ export interface Grid {
 
 /**
  * Returns the intervals of a period whose last interval contains `now`. The start of each interval is a multiple of its
- * length, counted from the epoch. [statistics.md 3.2, choice]
+ * length, counted from the epoch. This package chose this; public sources leave it open. [statistics.md 3.2]
  */
 export function gridOf(period: StatsPeriod, now: number): Grid {
   const { points, interval } = periods[period]
@@ -52,7 +52,8 @@ export function fiveDayGrid(now: number): Grid {
 }
 
 /**
- * Maximum number of points for each interval length in milliseconds that a report may use. A month has at most 31 days.
+ * For each interval length in milliseconds, the maximum number of points in a report. For days it is 31, because a
+ * month has at most 31 days.
  */
 export const grids: ReadonlyMap<number, number> = new Map([
   ...Object.values(periods).map(({ interval, points }): [number, number] => [interval, points]),

@@ -12,7 +12,7 @@ export interface SeriesPoint {
 
 /** One point of the series `daily_requests`. */
 export interface RequestPoint extends SeriesPoint {
-  /** Number of delivery attempts of workflow runs on this day. `y` includes them. */
+  /** Number of delivery attempts of workflow runs on this day. The total `y` includes them. */
   readonly workflow_message: number
   /** Number of workflow runs that started on this day. */
   readonly workflow_run: number
@@ -41,8 +41,8 @@ export interface QueueReport {
   /** Number of delivery attempts of workflow runs in each interval of the period. */
   readonly daily_used_workflow: readonly SeriesPoint[]
   /**
-   * One series for each message state, such as `delivered`. Each point is the number of times that messages entered the
-   * state in an interval of the period.
+   * One series for each message state, such as `delivered`. Each point counts how many times messages entered the state
+   * in an interval of the period.
    */
   readonly daily_qstash_messages: readonly NamedSeries[]
   /**
@@ -60,23 +60,23 @@ export interface QueueReport {
 
 /** Usage report of a search index. The API endpoint returns the same JSON. [statistics.md 5] */
 export interface SearchReport {
-  /** Current number of operations that have not been indexed. */
+  /** Current number of operations that the index has not processed yet. */
   readonly pending_index_count: number
   /** Current number of vectors in the index. */
   readonly current_vector_count: number
-  /** Number of queries since midnight UTC, or since a later counter reset. */
+  /** Number of queries since midnight UTC, or since a later `usage.counterReset()`. */
   readonly daily_query_count: number
-  /** Number of updates since midnight UTC, or since a later counter reset. */
+  /** Number of updates since midnight UTC, or since a later `usage.counterReset()`. */
   readonly daily_update_count: number
-  /** Number of queries since the start of the month (UTC), or since a later counter reset. */
+  /** Number of queries since the start of the month (UTC), or since a later `usage.counterReset()`. */
   readonly monthly_query_count: number
-  /** Number of updates since the start of the month (UTC), or since a later counter reset. */
+  /** Number of updates since the start of the month (UTC), or since a later `usage.counterReset()`. */
   readonly monthly_update_count: number
-  /** Bytes transferred since the start of the month (UTC), or since a later counter reset. */
+  /** Bytes transferred since the start of the month (UTC), or since a later `usage.counterReset()`. */
   readonly monthly_bandwidth_usage: number
   /** Current size of all vectors in bytes. */
   readonly storage_usage: number
-  /** Cost in dollars since the start of the month (UTC). Counter resets do not change it. */
+  /** Cost in dollars since the start of the month (UTC). A `usage.counterReset()` does not change it. */
   readonly monthly_cost: number
   /** Number of updates on each of the last five days. */
   readonly daily_update_requests: readonly SeriesPoint[]
@@ -106,9 +106,9 @@ export interface SearchReport {
   readonly vector_count: readonly SeriesPoint[]
   /** Size of all vectors in bytes at the end of each interval of the period. */
   readonly data_size: readonly SeriesPoint[]
-  /** Number of `rerank` operations since midnight UTC, or since a later counter reset. */
+  /** Number of `rerank` operations since midnight UTC, or since a later `usage.counterReset()`. */
   readonly daily_rerank_count: number
-  /** Number of `rerank` operations since the start of the month (UTC), or since a later counter reset. */
+  /** Number of `rerank` operations since the start of the month (UTC), or since a later `usage.counterReset()`. */
   readonly monthly_rerank_count: number
   /** Number of `rerank` operations on each of the last five days. */
   readonly daily_rerank_requests: readonly SeriesPoint[]
@@ -118,12 +118,15 @@ export interface SearchReport {
   readonly rerank_latency_99: readonly SeriesPoint[]
 }
 
-/** Returns the start of each interval as text, in the format of series over a period. */
+/** Returns the start of each interval as text, such as `2025-10-23 17:34:00.000 +0000 UTC`. */
 function periodStamps({ from, interval, points }: Grid): string[] {
   return Array.from({ length: points }, (_, index) => periodStamp(from + index * interval))
 }
 
-/** Returns one time per day as text. Its time of day is that of the request for the report. [statistics.md 3.1] */
+/**
+ * Returns one time per day as text. The time of day is always that of `now`, the time of the request for the report.
+ * [statistics.md 3.1]
+ */
 function dailyStamps(days: Grid, now: number): string[] {
   const timeOfDay = now - dayOf(now) * day
   return Array.from({ length: days.points }, (_, index) => dailyStamp(days.from + index * day + timeOfDay))
@@ -159,8 +162,8 @@ export const payAsYouGo: Price = { message: 1 / 100_000, freeBandwidth: 50 * gig
 export const unmetered: Price = { message: 0, freeBandwidth: 0, gigabyte: 0 }
 
 /**
- * IDs of the series of messages. A report contains all of them in this order, even if their values are 0.
- * [statistics.md 4, choice]
+ * IDs of the series about message states. A report always contains all of them in this order, even if all values are 0.
+ * This package chose the order; public sources leave it open. [statistics.md 4]
  */
 const messageSeries: readonly TallyName[] = ['created', 'active', 'delivered', 'retried', 'error', 'failed', 'canceled']
 const workflowSeries: readonly (readonly [id: string, tally: TallyName])[] = [
@@ -170,7 +173,6 @@ const workflowSeries: readonly (readonly [id: string, tally: TallyName])[] = [
   ['canceled', 'runsCanceled'],
 ]
 
-/** Returns the usage report of the queue, computed from counts. */
 export function queueReport(
   source: TallySource,
   now: number,
@@ -219,7 +221,10 @@ function billings(messages: readonly number[], bytes: readonly number[], price: 
   })
 }
 
-/** Rounds an amount of money to 6 decimals. [statistics.md 6, choice] */
+/**
+ * Rounds an amount of money to 6 decimals. This package chose the number; public sources leave it open. [statistics.md
+ * 6]
+ */
 function toMicros(dollars: number): number {
   return Math.round(dollars * 1e6) / 1e6
 }
@@ -239,7 +244,7 @@ export interface SearchSource {
   /** Returns the number of operations since an instant. For `bytes`, returns the number of bytes. */
   total(counter: SearchCounter, since: number): number
   level(name: SearchLevel): number
-  /** Returns a level at the end of each interval. A level is a current number, such as the number of vectors. */
+  /** Returns one number per interval: a level, such as the number of vectors, at the end of the interval. */
   levels(name: SearchLevel, grid: Grid): number[]
   latency(operation: SearchOperation, figure: 'mean' | 'p99', grid: Grid): number[]
   /** Returns the cost in dollars since an instant. */
@@ -259,7 +264,9 @@ export const unknownIndex: SearchSource = {
   cost: () => 0,
 }
 
-/** Returns the usage report of a search index. A series without values still has all its points, with the value 0. */
+/**
+ * Returns the usage report of a search index. Each series has all its points. A point without usage has the value 0.
+ */
 export function searchReport(source: SearchSource, now: number, period: StatsPeriod): SearchReport {
   const days = fiveDayGrid(now)
   const grid = gridOf(period, now)

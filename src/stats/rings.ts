@@ -51,7 +51,6 @@ export class Ring {
     })
   }
 
-  /** Returns the rows that are in use as JSON. */
   dump(): readonly RingRow[] {
     return [...this.#numbers].flatMap((number, place) =>
       number === Number.NEGATIVE_INFINITY

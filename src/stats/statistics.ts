@@ -20,7 +20,7 @@ import { sumOf } from './tallies.js'
 import { UsageScript } from './usage-script.js'
 import type { QueueUsageStep, SearchUsageStep, UsageMetrics } from './usage-steps.js'
 
-/** A user of the queue. Requests to the management API can contain either of the two IDs. */
+/** User of the queue. Requests to the management API can contain the ID or the UUID. */
 export interface StatisticsUser {
   /** ID of the user, such as `defaultUser`. */
   readonly id: string
@@ -112,7 +112,7 @@ export class Stats {
   }
 
   /**
-   * Assigns an ID to another account. Requests for the statistics of this ID then get a 403. [statistics.md 2]
+   * Makes an ID belong to another account. Requests for the statistics of this ID then get a 403. [statistics.md 2]
    * @example
    * sandbox.stats.forbid('products')
    * expect(sandbox.stats.isForbidden('products')).toBe(true)
@@ -155,8 +155,8 @@ export class Stats {
   }
 
   /**
-   * Returns whether a search index exists for the API. An index exists if it has a script or overridden fields. As long
-   * as there is no such index, every UUID counts as an existing index.
+   * Returns whether the API knows a search index. The API knows each index that has a script or overridden fields. If
+   * there is no such index, the API knows every UUID.
    * @example
    * sandbox.stats.search('products').override({ monthly_cost: 0.5 })
    * expect(sandbox.stats.knowsIndex('products')).toBe(true)

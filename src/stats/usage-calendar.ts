@@ -7,7 +7,7 @@ const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Frida
 
 /**
  * Returns the number of the day that contains an instant, counted from the epoch. Days and months begin at midnight
- * UTC. [statistics.md 3.1, choice]
+ * UTC. This package chose the time zone; public sources leave it open. [statistics.md 3.1]
  */
 export function dayOf(at: number): number {
   return Math.floor(at / day)

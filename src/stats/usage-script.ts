@@ -39,7 +39,7 @@ interface MonthEnd {
   readonly of: readonly string[]
 }
 
-/** Number of earlier months whose month ends a report may need. */
+/** Number of earlier months for which a report may need the increases of `usage.monthEnd()`. */
 const monthsBefore = 2
 const silence: RateSegment = { rate: 0, jitter: 0 }
 
@@ -62,7 +62,7 @@ export class UsageScript {
   readonly #latencies: readonly Latencies[]
   readonly #resets: readonly { readonly at: number; readonly of: readonly string[] }[]
   #paces = new Map<string, RateCurve>()
-  /** Number of the first day of the month whose end was added last. */
+  /** First day of the latest month in `#bursts`, as a number counted from the epoch. */
   #knownMonth = Number.NEGATIVE_INFINITY
   #bursts: readonly Burst[] = []
   #changes: readonly number[] = []
@@ -216,8 +216,8 @@ export class UsageScript {
   }
 
   /**
-   * Adds the month ends up to the current month. They recur forever, so they cannot all be added when the script is
-   * set.
+   * Adds the increases of `usage.monthEnd()` up to the current month. They recur in every later month, so they cannot
+   * all be added when the script is set.
    */
   #reach(): void {
     const month = monthOf(this.#options.now())[0]!

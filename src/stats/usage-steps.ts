@@ -10,9 +10,9 @@ import { checkOptionNames, didYouMean, type OptionNames } from '../kernel/neares
 export type UsageInstant = string | number
 
 interface When {
-  /** Instant at which the step begins. Default: it has no start. */
+  /** Instant at which the step begins. Default: the step has no start. */
   readonly from?: UsageInstant
-  /** Instant at which the step ends. Default: it has no end. */
+  /** Instant at which the step ends. Default: the step has no end. */
   readonly until?: UsageInstant
 }
 
@@ -149,9 +149,9 @@ export type SearchUsageStep =
   | LatenciesStep
 
 interface WhenOptions {
-  /** Instant at which the step begins. Default: it has no start. */
+  /** Instant at which the step begins. Default: the step has no start. */
   readonly from?: Instant
-  /** Instant at which the step ends. Default: it has no end. */
+  /** Instant at which the step ends. Default: the step has no end. */
   readonly until?: Instant
 }
 
@@ -179,7 +179,7 @@ export function steady<const Rates extends SearchRates | QueueRates>(
 }
 
 /**
- * Multiplies the rates by a factor for a while. The default duration is ten minutes from the instant.
+ * Multiplies the rates by a factor for a while, from the instant `at` on. The default duration is ten minutes.
  * @example
  * sandbox.stats.search('products').script([usage.steady({ queries: 60 }), usage.spikeAt('-30m', 10, { for: '5m' })])
  */
@@ -229,7 +229,8 @@ export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = 
 }
 
 /**
- * Multiplies the rates by a factor at the end of every month. By default, this is the last day of the month (UTC).
+ * Multiplies the rates by a factor at the end of every month. The default duration is one day: the last day of the
+ * month (UTC).
  * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.monthEnd(5)])
  */
 export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {

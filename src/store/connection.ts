@@ -111,8 +111,8 @@ export class StoreConnection {
     this.#blocked = blocked
     this.#isBusy = true
     blocked.onEnd((end) => {
-      // The test may not await this promise. After the sandbox was disposed, a rejection would be unhandled and fail
-      // the test, so the promise stays pending.
+      // A test might never await this promise. A rejection after the sandbox was disposed would then be unhandled and
+      // fail the test, so the promise stays pending.
       if ('error' in end && end.error instanceof SandboxDisposed) return
       this.#blocked = undefined
       if ('reply' in end) answer(end.reply)
@@ -121,7 +121,7 @@ export class StoreConnection {
     })
   }
 
-  /** Runs the queued commands. The `await` separates them from the command that ended the wait. */
+  /** Runs the queued commands. The `await` separates the queued commands from the command that ended the wait. */
   async #goOn(): Promise<void> {
     await undefined
     this.#isBusy = false

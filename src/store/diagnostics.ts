@@ -7,7 +7,7 @@ export const most = 1000
 
 /**
  * Prints a warning, unless this process has already printed one with the same key.
- * @param about key of the warning, such as the name of a command
+ * @param about the key of the warning, such as the name of a command
  */
 export type WarnOnce = (about: string, sentence: string) => void
 
@@ -41,7 +41,6 @@ export class Diagnostics {
     this.#warn?.(about, sentence)
   }
 
-  /** Records that a command ran although the service's documentation has no page for it. */
   noticeUndocumented({ name }: Pick<CommandDescription, 'name'>): void {
     this.notice(
       name,
@@ -49,7 +48,6 @@ export class Diagnostics {
     )
   }
 
-  /** Records that a command requested to wait over REST. */
   noticeBlock(name: string): void {
     this.notice(
       `${name} BLOCK`,
@@ -57,7 +55,10 @@ export class Diagnostics {
     )
   }
 
-  /** Returns the notes since the last call and clears them. They belong to the command whose entry is being written. */
+  /**
+   * Returns the notes since the last call and clears them. These notes belong to the command whose entry is being
+   * written.
+   */
   take(): string {
     const note = [...this.#latest].join('; ')
     this.#latest = new Set()

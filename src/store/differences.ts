@@ -191,7 +191,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'about the server',
-    about: 'Sizes and encodings are estimates of the double. Descriptions of the server have its own format.',
+    about: 'Sizes and encodings are estimates of the double. Descriptions of the server have a format of the double.',
     where: 'docs/reference/commands.md',
     of: ['service', 'redis'],
     explains({ argv, double, other }) {

@@ -49,7 +49,7 @@ export class Store {
 
   /**
    * @param front the limits and faults that apply to requests over REST
-   * @param draws random source for new tokens
+   * @param draws the random source for new tokens
    * @internal
    */
   constructor(
@@ -93,8 +93,8 @@ export class Store {
   }
 
   /**
-   * Loads the code that `run()` needs for SEARCH commands: for these languages (default English), and for the indexes
-   * of a loaded dump. REST and connections load the code automatically.
+   * Loads the code that `run()` needs for SEARCH commands in these languages (default English). Also loads the code for
+   * the indexes of a loaded dump. REST and connections load the code automatically.
    * @example
    * await sandbox.store.loadSearch('german')
    * sandbox.store.run('SEARCH.CREATE', 'books', 'ON', 'JSON', 'PREFIX', 1, 'book:', 'LANGUAGE', 'german', 'SCHEMA', 'title', 'TEXT')
@@ -106,8 +106,8 @@ export class Store {
   /**
    * Opens a connection, on which commands such as `BLPOP` and `XREAD BLOCK` may wait. A wait ends when another client
    * adds an element, or after a virtual timeout. `run()` and REST never wait.
-   * @param options `task`: in a handler, the task that the handler received. Virtual time can then move while the
-   * command waits.
+   * @param options `task`: if a handler calls this, pass the task that the handler received. Virtual time can then move
+   *   while a command waits.
    * @example
    * const worker = sandbox.store.connect()
    * const job = worker.run('BLPOP', 'jobs', 0)
@@ -167,8 +167,8 @@ export class Store {
   }
 
   /**
-   * Returns the store itself. Code for a remote sandbox, whose snapshot is a copy, therefore also works with this
-   * sandbox.
+   * Returns the store itself. A remote sandbox has a `snapshot()` that copies the store, so the same test code works
+   * with both.
    * @example expect(await sandbox.store.snapshot()).not.toHaveKey('cart:1')
    */
   snapshot(): this {
@@ -206,7 +206,7 @@ export class Store {
     return tokens
   }
 
-  /** Returns a new token. It looks like those of the service: base64 of 48 bytes. */
+  /** Returns a new token. The token looks like tokens of the service: base64 of 48 bytes. */
   #token(): string {
     return toBase64(latin1(Array.from({ length: 48 }, () => String.fromCharCode(this.#tokens.int(256))).join('')))
   }

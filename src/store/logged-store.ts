@@ -33,7 +33,7 @@ export class LoggedStore {
   /** `seq` of the last command in the log. */
   last = 0
 
-  /** @param inputs journal of the sandbox, which records when a read outside of commands removes an expired key */
+  /** @param inputs the journal of the sandbox, which records when a read outside of commands removes an expired key */
   constructor(
     readonly store: StoreEngine,
     readonly traffic: TrafficLog,
@@ -47,8 +47,8 @@ export class LoggedStore {
     }
     store.listen({
       keyspace: (eventClass, event, key) => {
-        // The event classes `n` (new key) and `m` (miss) are not changes. redis-server does not include them in `A`
-        // either.
+        // The event classes `n` (new key) and `m` (miss) are not changes. redis-server does not include these classes
+        // in `A` either.
         if (eventClass === 'n' || eventClass === 'm') return
         if (!this.#isRunning && !store.db.isAlarmed) inputs?.note('looked', key)
         if (traffic.keeps) traffic.adopt(new Change(event, key, this.#cause))
@@ -67,8 +67,8 @@ export class LoggedStore {
   execute(given: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number, address?: string): Reply {
     const { waiting } = this.store
     const argv = this.#lender === undefined ? given : this.#borrowed(given, this.#lender)
-    // Blocked clients are served after this command was logged. The commands that take elements for them therefore
-    // follow it in the log.
+    // Blocked clients are served after this command was logged. The commands that take elements for these clients
+    // therefore follow this command in the log.
     if (waiting.size > 0) return waiting.after(() => this.#execute(argv, user, via, cause, address))
     return this.#execute(argv, user, via, cause, address)
   }
@@ -108,8 +108,8 @@ export class LoggedStore {
   }
 
   /**
-   * Runs a command of a connection and logs the command when it has ended. The command may wait. It is also recorded as
-   * an input of the sandbox, so callers must not record it.
+   * Runs a command of a connection and logs the command when it has ended. The command may wait. This method also
+   * records the command as an input of the sandbox, so callers must not record the command.
    * @returns the reply, or the blocked command
    * @throws ReplyError as `execute()` does
    */
@@ -119,7 +119,7 @@ export class LoggedStore {
 
   /**
    * Runs a command that is already recorded.
-   * @param number number of the recorded input, if the command was recorded as a separate input
+   * @param number the number of the recorded input, if the command was recorded as a separate input
    */
   carryOut(argv: readonly Bytes[], sender: Sender, number?: number): Reply | Blocked {
     if (mayWait(argv)) return this.store.waiting.after(() => this.#start(argv, sender, number))
@@ -193,7 +193,7 @@ export class LoggedStore {
 
   /**
    * Logs the end of a wait.
-   * @param took non-blocking command that took the element, with the same effect on the store
+   * @param took the non-blocking command that took the element, with the same effect on the store
    */
   #end(entry: Executed, end: WaitEnd, took: readonly Bytes[] | undefined): void {
     if (!this.traffic.keeps || ('error' in end && !(end.error instanceof ReplyError))) return
@@ -240,8 +240,8 @@ export class LoggedStore {
   }
 
   /**
-   * Commands that ran since the sandbox was created. Empty if the sandbox does not keep its inputs, or had too many of
-   * them.
+   * Commands that ran since the sandbox was created. Empty if the sandbox does not keep its inputs, or had too many
+   * inputs.
    */
   get ran(): readonly ExecutedCommand[] {
     return this.#ran

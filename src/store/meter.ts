@@ -45,7 +45,7 @@ export class CostMeter {
   #dayEnds = 0
   #month = 0
   #paused = false
-  /** Counters at the time of the last CONFIG RESETSTAT. INFO subtracts them. */
+  /** Counters at the time of the last CONFIG RESETSTAT. INFO subtracts these values from the present counters. */
   #forgotten: InfoStatistics = { commands: 0, reads: 0, writes: 0, bytesIn: 0, bytesOut: 0 }
 
   constructor(private readonly now: () => number) {}

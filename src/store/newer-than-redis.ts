@@ -2,8 +2,6 @@ import { latin1 } from '../kernel/bytes.js'
 import type { Command } from './command/command.js'
 import { commandTable } from './commands/index.js'
 
-// Commands and options that redis-server 7.0 does not have.
-
 export function commandOf(argv: readonly string[]): Command | undefined {
   return argv.length === 0 ? undefined : commandTable.find(argv.map((word) => latin1(word)))
 }

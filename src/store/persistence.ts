@@ -6,7 +6,7 @@ export class Persistence {
   saves = 0
   rewrites = 0
 
-  /** @param savedAt time of the last save. As in redis-server, the start counts as a save. */
+  /** @param savedAt the time of the last save. As in redis-server, the start counts as a save. */
   constructor(public savedAt: number) {}
 
   save(now: number): void {

@@ -45,17 +45,14 @@ export class StoreEngine implements CommandStore {
   /** Cursors of SCAN. */
   readonly cursors: ScanCursors
   readonly options: StoreOptions
-  /** Remaining work of the current request, or of the current command outside requests. */
+  /** Remaining work of the current request. A command outside requests has its own budget. */
   readonly work: Work
   readonly meter: CostMeter
   readonly pubsub: PubSub = new PubSub()
   /** Blocked commands. */
   readonly waiting: BlockedClients = new BlockedClients(this)
-  /** Notes about accepted commands that the service may reject. */
   readonly diagnostics: Diagnostics
-  /** Times of saves, as LASTSAVE and INFO show them. */
   readonly persistence: Persistence
-  /** Number of connections over the Redis protocol. */
   connections = 0
   readonly watches: Watches = new Watches()
   readonly scripts: Scripts = new Scripts(this)
@@ -67,12 +64,12 @@ export class StoreEngine implements CommandStore {
   #commandListeners: NonNullable<StoreListener['executed']>[] = []
   #keyspaceListeners: NonNullable<StoreListener['keyspace']>[] = []
   /**
-   * Number of write commands so far, including those that changed nothing. The sync token is derived from it. [store.md
-   * 2.2]
+   * Number of write commands so far, including commands that changed nothing. The sync token is derived from this
+   * number. [store.md 2.2]
    */
   #writes = 0
   #context: CommandContext
-  /** Whether commands share the work of one request. */
+  /** Whether the running commands belong to one request and share its work budget. */
   #isRequest = false
   #docs: string
 
@@ -120,7 +117,7 @@ export class StoreEngine implements CommandStore {
     return this.#writes
   }
 
-  /** Counts a write to a store in another process. This store represents that store. */
+  /** Counts a write that ran in another process, on a store that takes the place of this one. */
   wroteElsewhere(): void {
     this.#writes++
   }
@@ -196,7 +193,7 @@ export class StoreEngine implements CommandStore {
   /**
    * Runs a command as a part of a running one. The caller has already looked up the command and checked the
    * permissions. Does not call listeners.
-   * @param origin origin that monitors show, such as `lua` for scripts. Without an origin, monitors do not see the
+   * @param origin the origin that monitors show, such as `lua` for scripts. Without an origin, monitors do not see the
    * command.
    */
   executePart(command: Command, argv: readonly Bytes[], user: User, origin?: string): Reply {
@@ -232,7 +229,7 @@ export class StoreEngine implements CommandStore {
     }
   }
 
-  /** Runs a function. Error texts of the function contain this documentation address. */
+  /** Runs a function. Error texts that are created during the call contain the documentation address `docs`. */
   inWordsOf<T>(docs: string, run: () => T): T {
     const outer = this.#docs
     this.#docs = docs
@@ -244,8 +241,8 @@ export class StoreEngine implements CommandStore {
   }
 
   /**
-   * Runs a function with its own work budget instead of that of the request. The function may serve another client, for
-   * example.
+   * Runs a function with a full work budget of its own, not with the remaining work of the request. For example, the
+   * function serves another client that was blocked.
    */
   atOwnCost<T>(run: () => T): T {
     const { left } = this.work
@@ -300,15 +297,15 @@ export class StoreEngine implements CommandStore {
     return this.commands.find(argv) ?? this.#refuse(name, argv)
   }
 
-  /** Sets whether a client waits for the expiration of keys. */
+  /** Sets whether a blocked client waits for keys to expire. If so, the store sets a timer for the next expiration. */
   awaitExpiry(isAwaited: boolean): void {
     this.#notifications.isAwaited = isAwaited
   }
 
   /**
    * Returns whether the ACL rules of a user may contain this command.
-   * @param commands commands that exist. Default: those that the policy enables. A dump may come from a sandbox with
-   * other commands.
+   * @param commands the commands that exist. Default: those that the policy enables. A dump may come from a sandbox
+   * with other commands.
    */
   knows(name: string, commands: CommandTable<Command> = this.commands): boolean {
     const [container = '', subcommand] = name.toUpperCase().split('|')
@@ -367,7 +364,7 @@ export class StoreEngine implements CommandStore {
 
   #beginWork(): void {
     const { maxWork } = this.options.policy
-    // Most commands charge nothing, so there is usually nothing to renew.
+    // Most commands charge no work. The budget is then still full and need not be renewed.
     if (this.work.left !== maxWork) this.work.renew(maxWork)
     if (this.db.search.isWatching) this.db.search.beginRequest()
     if (this.#notifications.hearsAny) this.pubsub.attend(maxWork)
@@ -386,7 +383,7 @@ export class StoreEngine implements CommandStore {
 /** Address that MONITOR shows for clients without one. [store.md 5.1] */
 const restClient = '0.0.0.0:0'
 
-/** Containers with their own error text for unknown subcommands. [store.md 7.3] */
+/** Commands with subcommands that have their own error text for unknown subcommands. [store.md 7.3] */
 const streamContainers = new Set(['XGROUP', 'XINFO'])
 
 class StoreContext implements CommandContext {

@@ -10,25 +10,27 @@ import type { StoreEngine } from './store-engine.js'
 interface Connections {
   /** Ends the connections because the sandbox was disposed. */
   retire(): void
-  /** Closes all connections, because the sandbox got a new state without connections. */
+  /**
+   * Closes all connections after the state of the sandbox was replaced. Connections cannot continue in the new state.
+   */
   close(): void
 }
 
 /** Access to a store in another process. */
 export interface StoreElsewhere {
   /**
-   * Runs one command as the owner and logs it.
+   * Runs one command as the user `default` and logs it.
    * @throws ReplyError for an error reply, and Error when the store is not available
    */
   run(argv: readonly Bytes[]): Promise<Reply>
-  /** Runs one command as the owner without logging it. */
+  /** Runs one command as the user `default` without logging it. */
   peek(argv: readonly Bytes[]): Promise<Reply>
   /** Copies the remote store and calls `take`. During this call, `store.dump()` returns the copy. For matchers. */
   copied<T>(take: () => T): Promise<T>
   reset(): Promise<void>
 }
 
-/** Internals behind `sandbox.store` and behind the copy that a remote sandbox makes. */
+/** Internals of `sandbox.store`, and of the copy of the store that a remote sandbox makes. */
 export interface StoreInternals {
   readonly engine: StoreEngine
   /** Runs and logs the commands of connections, which may wait. */
@@ -38,15 +40,15 @@ export interface StoreInternals {
   /** Journal of inputs, if the sandbox keeps one. */
   readonly inputs: InputJournal | undefined
   /**
-   * Connections over the Redis protocol. They are created with the first connection, because most sandboxes have none
-   * and do not load the code.
+   * Connections over the Redis protocol. The object is created for the first connection. Most sandboxes have no
+   * connections and do not load this code.
    */
   connections?: Connections
   /** Set if the store is in another process. */
   elsewhere?: StoreElsewhere
-  /** Runs a read command as the owner without logging it. For matchers and inspectors. */
+  /** Runs a read command as the user `default` without logging it. For matchers and inspectors. */
   peek(...words: readonly Bytes[]): PlainReply
 }
 
-/** A separate file, so that a client can import it without the engine. */
+/** This constant has its own file, so that the client of a remote sandbox can import it without the engine. */
 export const storeInternals: Internals<object, StoreInternals> = internals('store')

@@ -10,10 +10,10 @@ import { measure } from './keyspace/measure.js'
 import { sizeOfWords } from './meter.js'
 import type { StoreEngine } from './store-engine.js'
 
-// Limits of a plan, as policies. They apply to requests. Commands that a test runs directly have no limits. [store.md
-// 10]
+// Limits of a plan, as policies. These limits apply to requests. Commands that a test runs directly have no limits.
+// [store.md 10]
 
-/** Commands that free memory, at least in some cases. They still work when the storage is full. */
+/** Commands that free memory, at least in some cases. These commands still work when the storage is full. */
 const freeing: ReadonlySet<string> = new Set(
   (
     'DEL UNLINK DELEX GETDEL EXPIRE PEXPIRE EXPIREAT PEXPIREAT FLUSHALL FLUSHDB HDEL HGETDEL LPOP RPOP LMPOP LREM LTRIM ' +
@@ -26,7 +26,8 @@ const freeing: ReadonlySet<string> = new Set(
 const extending: ReadonlySet<string> = new Set(['APPEND', 'SETRANGE', 'SETBIT', 'BITFIELD', 'PFADD'])
 
 /**
- * Returns the maximum number of commands in a pipeline or transaction. It is limited because each command costs work.
+ * Returns the maximum number of commands in a pipeline or transaction. The number is limited because each command costs
+ * work.
  */
 export function maxRows({ options }: StoreEngine): number {
   return maxRowsOf(options.policy)
@@ -83,7 +84,8 @@ export function refusedCount(commands: number, { options, meter, docs }: StoreEn
 
 /**
  * Returns the error for a command that would exceed the storage limits.
- * @param tables tables in which the command is looked up. The store itself rejects a command that is in none of them.
+ * @param tables the tables in which the command is looked up. The store itself rejects a command that is in none of the
+ * tables.
  */
 export function refusedStorage(
   argv: readonly Bytes[],

@@ -19,7 +19,6 @@ interface WorkflowInternals {
 
 const { attach, of } = internals<Workflow, WorkflowInternals>('workflows')
 
-/** Returns the engine behind a `Workflow`, for code of this package. */
 export const workflowsOf = (workflow: Workflow): WorkflowEngine => of(workflow).engine
 
 export type WorkflowsEffects = MethodEffects<
@@ -64,7 +63,7 @@ export class Workflow {
     this.#inputs = inputs
   }
 
-  /** All runs in memory, oldest first. An ended run is removed when its log expires. */
+  /** All runs in memory, oldest first. A run that has ended stays in memory for the retention time of logs. */
   get runs(): readonly WorkflowRun[] {
     return of(this)
       .engine.records.select({})
@@ -143,13 +142,16 @@ export class Workflow {
     if (!(given instanceof Uint8Array)) jsonOf(given, `workflow.stubEvent(${quoted(eventId)}, …)`)
     const { engine } = of(this)
     const verb = engine.script.verbs.addEvent(eventId, { does: 'arrives', data: eventBytes(given) })
-    // The caller may still call `timesOut()`. So runs that already wait receive the event later: after the current
-    // code, or when time moves.
+    // The test may still call `timesOut()` on the stub that this method returns. So runs that already wait get the
+    // event only after the current code has finished, or when time moves.
     engine.script.soon(eventId)
     return this.promised(verb.number)
   }
 
-  /** Returns the stub of an event by its number. The journal needs it to replay `timesOut()`. */
+  /**
+   * Returns the stub of an event by its number. With the number, a replay of the journal finds the stub on which
+   * `timesOut()` was called.
+   */
   protected promised(number: number): EventStubBuilder {
     const { engine } = of(this)
     return new EventStubBuilder(engine, engine.script.verbs.event(number), this.#inputs.below(['promised', number]))
@@ -214,9 +216,9 @@ export class StepStubBuilder {
   }
 
   /**
-   * Makes the step return this value without running its body.
-   * For a call, the value is `{ status, body, header }`, or the body of a response 200. For a wait, it is the data of
-   * the event. For an invocation, it is `{ body, isFailed, isCanceled }`, or the body. A sleep ends immediately.
+   * Makes the step return this value without running its body. For a call, the value is `{ status, body, header }`, or
+   * only the body of a response with status 200. For a wait, it is the data of the event. For an invocation, it is
+   * `{ body, isFailed, isCanceled }`, or only the body. A sleep ends immediately.
    * @throws TypeError when JSON cannot represent the value
    * @example sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
@@ -229,8 +231,8 @@ export class StepStubBuilder {
   }
 
   /**
-   * Makes the step throw this error instead of running its body. The queue receives the error as if the endpoint had
-   * sent it, and retries the delivery. A `WorkflowNonRetryableError` fails the run immediately.
+   * Makes the step throw this error instead of running its body. The queue handles the error like an error response of
+   * the endpoint, and retries the delivery. A `WorkflowNonRetryableError` fails the run immediately.
    * @param options.times number of attempts that throw; default: all of them
    * @throws TypeError when an argument is invalid
    * @example sandbox.workflow.stubStep('charge').throws(new Error('card declined'), { times: 2 })
@@ -373,7 +375,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   declare toJSON: () => RunView
 
   static {
-    // biome-ignore lint/complexity/noThisInStatic: the bundler renames a class that names itself, and a diff shows the name
+    // biome-ignore lint/complexity/noThisInStatic: the bundler would rename `WorkflowRun` if it were used here, and diffs show the class name
     bindMethods(this)
     runFields = fieldsOf(runReaders, (run: WorkflowRun) => run.#run)
   }
@@ -427,8 +429,8 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * Advances the clock until the run reaches a step. A step is reached when it is submitted, is planned, waits, sleeps,
-   * makes a call or fails.
+   * Advances the clock until the run reaches a step. A step is reached when the run submits or plans it, when it waits,
+   * sleeps or makes a call, or when it fails.
    * @param nth which of the steps with this name, counted from 1. Default: 1
    * @throws Error with the lifecycle of the run when the run cannot reach the step
    * @example

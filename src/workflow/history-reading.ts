@@ -27,8 +27,8 @@ export interface HistorySource extends RunHistoryOptions {
   /** Headers that the trigger forwarded to the endpoint. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * ID of the run. If the input is a log, the ID selects one of its runs. If the input contains only steps, it is the
-   * missing ID of the run.
+   * ID of the run. If the input is a log, the ID selects one of its runs. If the input contains only steps, this option
+   * provides the ID that the input lacks.
    */
   readonly runId?: string
   /** Creation time of the run: milliseconds since the Unix epoch, or an ISO 8601 date. */

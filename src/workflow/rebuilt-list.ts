@@ -189,7 +189,7 @@ export class RebuiltRunLog {
     const isHidden = [out, body].some((one) => one !== undefined && isRedacted(one))
     if (status === undefined || body === undefined || isHidden)
       return { unknown: this.#tell(isHidden ? 'redacted' : out === undefined ? 'omitted' : 'truncated', what) }
-    // It is visible that a JSON body was truncated. For any other body, it is not.
+    // A truncated JSON body is recognized. Other truncated bodies cannot be recognized.
     const unknown = opensJson(body) && parsedJson(body) === undefined ? this.#tell('truncated', what) : undefined
     return { out: JSON.stringify({ status, body, header: header ?? {} }), unknown }
   }

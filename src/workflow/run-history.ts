@@ -7,12 +7,12 @@ import { readStep, writtenStep } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
 /**
- * Reason why an entry may not contain the value that the app had. `maybe-undefined`: the log contains no value, so the
- * app may have had `undefined`.
+ * Reason why the value in an entry may differ from the value that the app had. `maybe-undefined`: the log contains no
+ * value, so the app may have had `undefined`.
  */
 export type Unknown = 'redacted' | 'truncated' | 'omitted' | 'maybe-undefined'
 
-/** One entry in the list of a run, in the form of `GET /v2/workflows/runs/{id}`. */
+/** One entry of a workflow run, in the form in which `GET /v2/workflows/runs/{id}` returns it. */
 export interface RunHistoryEntry {
   /** ID of the message that delivers the entry, `msg_…`. */
   readonly messageId: string
@@ -32,7 +32,7 @@ export interface RunHistoryEntry {
 
 /** Fields that identify a step. They do not depend on its result. */
 export interface StepIdentity {
-  /** Number of the step in the run; 0 for the plan of a parallel step. */
+  /** Number of the step in the run. A parallel step is first submitted as a plan, which has the number 0. */
   readonly stepId: number
   /** Name of the step in the code of the workflow. */
   readonly stepName: string
@@ -64,7 +64,7 @@ export interface RunHistory {
   readonly entries: readonly RunHistoryEntry[]
   /** Step that has begun but has no entry yet: a wait, a call or an invocation. Absent if there is none. */
   readonly open?: StepIdentity
-  /** One message per missing fact. It states how you can provide the fact. */
+  /** Messages about missing data, such as `The value of the header authorization is hidden.` */
   readonly missing?: readonly string[]
 }
 
@@ -78,7 +78,7 @@ export interface RunHistoryOptions {
 export const historyHead = { format: 'stuntdouble/history', version: 1 } as const
 
 /**
- * Types of steps whose entry is added late: after the third party, an event or another run has provided the result.
+ * Types of steps that get their entry only after a third party, an event or another run has provided the result.
  * [workflow.md 6 to 9]
  */
 const answeredByOthers: ReadonlySet<string> = new Set(['Call', 'Wait', 'WaitForWebhook', 'Invoke'])
@@ -114,7 +114,6 @@ export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHist
   }
 }
 
-/** Returns the body of a step without the result. */
 function withoutResult(body: Bytes): Bytes {
   const step = readStep(body)
   if (step?.out === undefined) return body
@@ -130,7 +129,10 @@ function openStep({ steps }: WorkflowRunState): StepIdentity | undefined {
 }
 
 const texts = new SecretTexts()
-/** Matches headers of a connection and headers of a single delivery. The app does not use them. */
+/**
+ * Matches headers of a connection and headers of a single delivery. A run history omits them, because the app does not
+ * use them.
+ */
 const ofDelivery =
   /^(?:connection|content-length|content-type|host|keep-alive|te|trailer|transfer-encoding|upgrade|accept-encoding|(?:upstash|service)-(?!label$).*)$/
 
@@ -161,7 +163,7 @@ function hiddenIn(name: string, value: string): string {
   return scheme + hidden
 }
 
-/** Returns whether a value contains a redacted secret. Then the app had another value. */
+/** Returns whether a part of a value is redacted, which means that the app had another value. */
 export function isHidden(value: string): boolean {
   return value.includes(hidden) || /\bREDACTED:/.test(value)
 }

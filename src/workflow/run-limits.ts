@@ -3,7 +3,10 @@ import { refusals } from '../queue/settings/queue-rejections.js'
 import type { StepBody } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-/** Maximum number of entries per step. The limit of the real service is not public. [workflow.md 12, choice] */
+/**
+ * Maximum number of entries per step. This package chose the number, because the limit of the real service is not
+ * public. [workflow.md 12]
+ */
 const entriesPerStep = 10
 
 /**

@@ -110,7 +110,7 @@ function stepShape(run: WorkflowRunState, record: StepRecord, attempted: Message
   }
 }
 
-/** Returns the result of a step as text. It works for every type of step. */
+/** Returns the result of a step of any type as text. */
 function outOf({ result, message }: StepRecord, { shown }: LogView): string | undefined {
   const out = result?.out
   if (out === undefined || message === undefined) return undefined

@@ -33,7 +33,6 @@ export interface RunHooks {
 
 type RunStep = Pick<StepBody, 'stepName' | 'stepType'>
 
-/** Base class of all messages of a run. */
 abstract class RunMessageBase implements RunMessage {
   constructor(
     readonly run: WorkflowRunState,
@@ -156,7 +155,7 @@ abstract class RunMessageBase implements RunMessage {
   }
 }
 
-/** Returns the run to which a message belongs. It works even if the run was removed. */
+/** Returns the run to which a message belongs, even if the run was removed. */
 export function runOf({ part }: Message): WorkflowRunState | undefined {
   return part instanceof RunMessageBase ? part.run : undefined
 }
@@ -232,8 +231,8 @@ export class StepMessage extends RunMessageBase {
   }
 
   /**
-   * Returns the list that the delivery contains. An announcement contains only its own entry. That stays true after the
-   * SDK has begun the run with another payload.
+   * Returns the list that the delivery contains. An announcement contains only its own entry, even after the SDK has
+   * begun the run with another payload.
    */
   #list(message: Message): ListUpTo {
     if (!this.announces) return this.run.list(this.index)
@@ -368,14 +367,14 @@ export function isCallbackOf({ part }: Message, record: StepRecord): boolean {
 
 /**
  * Message that calls the failure function of a failed run. If the failure function fails, too, only the dead letter of
- * the run shows it. [workflow.md 11]
+ * the run shows this failure. [workflow.md 11]
  */
 export class FailurePart extends RunMessageBase {
   override get isCall(): boolean {
     return true
   }
 
-  /** The run has ended, but this message must still be delivered. So this is always `false`. */
+  /** Always `false`: the message must be delivered, although the run has ended. */
   override get isOver(): boolean {
     return false
   }

@@ -41,7 +41,7 @@ export class RunRegistry {
     this.#records.add(run)
   }
 
-  /** Records that a run has ended. It is removed when its log expires. */
+  /** Records that a run has ended. The run is removed when its log expires. */
   ended(run: WorkflowRunState): void {
     this.#ended.push(run)
   }
@@ -62,7 +62,6 @@ export class RunRegistry {
     return id
   }
 
-  /** Returns a run by its ID, in any state. */
   get(id: string): WorkflowRunState | undefined {
     this.#prune()
     return this.#byId.get(id)

@@ -91,7 +91,6 @@ export class RunRestarts {
     })
   }
 
-  /** Returns only the settings that the request overrides. */
   #overridden(overrides: RawSettings, settings: PublishSettings): Partial<PublishSettings> {
     const { retries, retryDelay, flowControl, labels, failureCallback } = settings
     return {

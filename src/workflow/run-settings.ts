@@ -42,7 +42,7 @@ export class RunSettings {
     return this.#queue.publisher
   }
 
-  /** Returns the same string object for equal URLs. Without it, the URL of each request would use its own memory. */
+  /** Returns the same string object for equal URLs. Otherwise, the URL of each request would use its own memory. */
   url(given: string): string {
     const known = this.#urls.get(given)
     if (known !== undefined) return known

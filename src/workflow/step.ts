@@ -48,7 +48,8 @@ const fields: readonly (readonly [keyof StepBody, types: readonly string[]])[] =
 ]
 
 /**
- * Parses a step that was submitted. Returns `undefined` if the body is not a step. The SDK reports this error later.
+ * Parses a step that was submitted. Returns `undefined` if the body is not a step: no error is needed, because the SDK
+ * reports it later.
  */
 export function readStep(body: Bytes): StepBody | undefined {
   try {

@@ -71,8 +71,6 @@ function isBranchOpen(list: readonly StepBody[]): boolean {
   return list.some(({ targetStep }) => targetStep !== undefined && !done.has(targetStep))
 }
 
-// ── parallel steps: their plan contains the name of the step
-
 function planned(
   stage: StubContext,
   run: WorkflowRunState,
@@ -92,8 +90,6 @@ export function placeOf(run: WorkflowRunState, stepName: string, stepId: number)
   const at = same.findIndex((one) => one.stepId === stepId)
   return at < 0 ? same.length + 1 : at + 1
 }
-
-// ── sequential steps: a probe asks the endpoint which step is next
 
 async function sequential(
   stage: StubContext,
@@ -164,8 +160,6 @@ function messageIn(body: Bytes): string | undefined {
   const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined
   return typeof message === 'string' ? message : undefined
 }
-
-// ── effects of stubs
 
 /**
  * Returns whether a stub applies during a delivery. A stub of a call, wait, invocation or sleep applies later, when the

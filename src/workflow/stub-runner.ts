@@ -28,7 +28,6 @@ export class StubRunner implements StepScript {
     }
   }
 
-  /** One message per unused stub. */
   get unused(): readonly string[] {
     for (const { steps } of this.#engine.records.select({}).items)
       for (const one of steps) this.verbs.hear(one.stepName)
@@ -54,7 +53,6 @@ export class StubRunner implements StepScript {
     return verb
   }
 
-  /** Submits the result of a stubbed call. Returns `undefined` if the call is not stubbed. */
   calls(
     run: WorkflowRunState,
     step: StepBody,
@@ -73,7 +71,6 @@ export class StubRunner implements StepScript {
     return { message: engine.append(run, run.url, result, settings, cause), deduplicated: false }
   }
 
-  /** Submits the result of a stubbed invocation. Returns `undefined` if the invocation is not stubbed. */
   invokes({ workflowRunId, workflowUrl, headers, step }: InvokeBody): AcceptedPublish | undefined {
     const engine = this.#engine
     const parent = engine.started(workflowRunId)
@@ -84,7 +81,6 @@ export class StubRunner implements StepScript {
     return { message: engine.append(parent, workflowUrl, result, settings, undefined), deduplicated: false }
   }
 
-  /** Applies a stub to a wait that has just begun. */
   waits(wait: Wait, cause?: number): void {
     const { waits } = this.#engine
     const { run, record, eventId, step } = wait
@@ -118,7 +114,6 @@ export class StubRunner implements StepScript {
     else for (const wait of engine.waits.of(eventId)) engine.waits.finish(wait, undefined)
   }
 
-  /** Returns the settings of a step. If the step is a sleep that the test skips or stubs, they contain no delay. */
   awake(run: WorkflowRunState, step: StepBody, settings: PublishSettings): PublishSettings {
     if (!isSleep(step) || (settings.delay === 0 && settings.notBefore === undefined)) return settings
     const skips = this.verbs.skips('sleeps')
@@ -127,7 +122,6 @@ export class StubRunner implements StepScript {
     return { ...settings, delay: 0, notBefore: undefined }
   }
 
-  /** Ends all current and future sleeps immediately. */
   skipSleeps(): void {
     this.verbs.skip('sleeps')
     this.#releaseAll('sleeps', (run, message) => {
@@ -136,7 +130,6 @@ export class StubRunner implements StepScript {
     })
   }
 
-  /** Removes the delays of current and future retries. */
   skipRetryDelays(): void {
     this.verbs.skip('retryDelays')
     this.#releaseAll('retryDelays', (_, message) => message.state === 'RETRY')

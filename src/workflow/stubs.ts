@@ -120,13 +120,11 @@ export class Stubs {
     return open.sort((one, other) => rank(one) - rank(other))[0]
   }
 
-  /** Returns the unused stub for the next wait for an event, or `undefined`. */
   forEvent(eventId: string): EventStub | undefined {
     if (this.#eventIds.size < maxNames) this.#eventIds.add(eventId)
     return this.#events.find((one) => one.eventId === eventId && one.used === 0)
   }
 
-  /** One message per unused stub. */
   get unused(): readonly string[] {
     const steps = this.#steps.filter(isUnused).map(({ text, step, nth }) => {
       if (!this.#stepNames.has(step))
@@ -156,8 +154,8 @@ function rank({ nth, times }: StepStub): number {
 }
 
 /**
- * Returns the end of a message about a misspelled name: `; there is 'charge'`. If no known name is similar, it lists up
- * to five of them.
+ * Returns the end of a message about a misspelled name: `; there is 'charge'`. If no known name is similar, the text
+ * lists up to five known names.
  */
 export function near(name: string, names: Iterable<string>): string {
   const all = [...names]

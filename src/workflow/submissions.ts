@@ -183,7 +183,7 @@ export class Submissions {
     }
   }
 
-  /** Returns the step that makes a call. The headers of the call's callback contain it. */
+  /** Returns the step that makes a call. The headers of the call's callback contain the step. */
   #callStep(raw: RawSettings, words: QueueDialect): StepBody | undefined {
     const told = (name: string): string | undefined => forwardedIn(raw, name, words, 'callback-')
     const stepId = Number(told('Workflow-StepId') ?? Number.NaN)

@@ -125,7 +125,6 @@ export class Triggers {
     return first?.part === undefined ? undefined : this.#engine.get(first.part.runId)
   }
 
-  /** Creates a run that has no messages yet. */
   newRun({
     runId = this.#engine.register.nextId(),
     url,

@@ -122,7 +122,6 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.#clock.now()
   }
 
-  /** Returns a run by its ID, in any state. An ended run is removed when its log expires. */
   get(id: string): WorkflowRunState | undefined {
     return this.register.get(id)
   }
@@ -131,19 +130,10 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.register.records
   }
 
-  /**
-   * Returns the run of a submission, which must be running.
-   * @param createdAt creation time, if the request contains it
-   * @throws Refusal 400 when there is none
-   */
   started(id: string, createdAt?: string): WorkflowRunState {
     return this.register.started(id, createdAt)
   }
 
-  /**
-   * Returns the run of any other request, which must be running.
-   * @throws Refusal 404 when there is none
-   */
   running(id: string, createdAt?: string): WorkflowRunState {
     return this.register.running(id, createdAt)
   }
@@ -200,12 +190,6 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
       throw refusals.invalid(words.header('Workflow-RunId'), `${JSON.stringify(id)} is not an id`)
   }
 
-  // ── steps
-
-  /**
-   * Adds a step to the list of its run. The step is delivered after its delay. The delivery that submitted the step
-   * must get its response first.
-   */
   append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     return this.#submissions.append(run, url, body, given, cause)
   }
@@ -220,38 +204,21 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return hides
   }
 
-  /** Reads settings from headers that an earlier request stored. @throws Refusal when a setting is invalid */
   settingsOf(run: WorkflowRunState, headers: HeaderLists): PublishSettings {
     return this.#settings.ofHeaders(run, headers)
   }
 
-  /**
-   * Reads the settings of a step whose result comes from a stub.
-   * @throws Refusal when a setting is invalid
-   */
   stepSettings(run: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings {
     return this.#settings.ofStep(run, raw, words)
   }
 
-  // ── waits
-
-  /**
-   * Sends an event to all runs that wait for it, or only to one run. If this run does not wait for the event, its next
-   * wait receives the event.
-   * @returns the waits that the event ended
-   */
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[] {
     return this.events.notify(eventId, event, runId, cause)
   }
 
-  // ── ends
-
-  /** Logs a change of a run's state. @returns `seq` of the entry in the traffic log */
   note(run: WorkflowRunState, state: VendorRunState, cause?: number): number {
     return this.#traffic.append({ type: 'workflow', runId: run.id, url: run.url, state }, cause).seq
   }
-
-  // ── restarts
 
   /** Calls the failure function of a run again. [workflow.md 1] */
   retryFailureFunction(run: WorkflowRunState, cause?: number): void {
@@ -260,8 +227,6 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     this.queue.courier.accept({ kind, url, body, settings, origin: { ...origin, cause }, part })
   }
 
-  // ── stubs
-
   stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<RawOutcome> | undefined {
     return this.script.stage(run, index, delivery)
   }
@@ -269,8 +234,6 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   retries(message: Message): void {
     this.script.retries(message)
   }
-
-  // ── callbacks of the queue
 
   began(run: WorkflowRunState, message: Message): void {
     run.began(message)

@@ -32,9 +32,7 @@ export interface StepRecord {
   message: Message | undefined
   /** The finished step as it was submitted. `undefined` until the step has finished. */
   result: StepBody | undefined
-  /** Plan of the step, if it is a parallel step. */
   plan?: StepBody
-  /** Message that delivers the plan. */
   planMessage?: Message
   call?: { readonly message: Message; reply?: StoredReply } | undefined
   wait?: Wait | undefined
@@ -68,18 +66,17 @@ export interface Invoker {
 
 /** Settings for all later messages of a run. [workflow.md 4] */
 export interface RunConfiguration {
-  /** Settings of the trigger. */
   readonly settings: PublishSettings
   /** Whether steps inherit these settings. If not, each message has only its own settings. */
   readonly applies: boolean
 }
 
-/** Number of steps from which an index is faster than a linear search. */
+/** A run with this many steps or more uses an index, which is then faster than a linear search. */
 const many = 20
 
 /**
- * Empty collections that all runs share. They are never modified. Most runs sleep most of the time, and their own empty
- * collections would use as much memory as the rest of the run.
+ * Empty collections that all runs share. They are never modified. Most runs only wait most of the time. If each had its
+ * own empty collections, it would need about twice as much memory.
  */
 const none: Set<Message> = new Set()
 const nothingHeld: Map<Message, Set<Message>> = new Map()
@@ -95,8 +92,8 @@ export class WorkflowRunState implements IndexedRecord {
   /** Messages with an attempt in flight. */
   running: Set<Message> = none
   /**
-   * Messages that must not be delivered yet. They were submitted during attempts that have not ended. The value
-   * contains the messages of these attempts.
+   * Messages that must not be delivered yet, because they were submitted during attempts that have not ended. The value
+   * of a message is the set of messages whose attempts must end first.
    */
   held: Map<Message, Set<Message>> = nothingHeld
   declare waits?: Set<Wait>
@@ -109,7 +106,10 @@ export class WorkflowRunState implements IndexedRecord {
   declare failureReply?: StoredReply | undefined
   /** The failed delivery that made the run fail: its response, its message and its dead letter. */
   declare failure?: (StoredReply & { readonly message: Message; readonly dlqId: string }) | undefined
-  /** Whether the run was announced to the SDK, but the SDK has not begun the run yet. [workflow.md 2.4] */
+  /**
+   * Whether the SDK must still begin the run with a trigger of its own. Until then, the run is only announced to the
+   * SDK. [workflow.md 2.4]
+   */
   announced = false
   /**
    * Set while a probe asks the endpoint for its next step. During a probe, all submissions are rejected. `refused`: the
@@ -122,7 +122,10 @@ export class WorkflowRunState implements IndexedRecord {
   declare exceeded?: string | undefined
   /** Name of the step that failed in the last attempt. */
   failingStep: string | undefined
-  /** Whether `/v2/trigger` began the run. The SDK at the endpoint must support such triggers. [workflow.md 2.5] */
+  /**
+   * Whether a request to `/v2/trigger` began the run. Then the SDK at the endpoint must be new enough to support such
+   * requests. [workflow.md 2.5]
+   */
   byRest = false
 
   constructor(
@@ -133,8 +136,9 @@ export class WorkflowRunState implements IndexedRecord {
     readonly url: string,
     public features: ReadonlySet<string>,
     public configuration: RunConfiguration,
-    /** IP address of the client that triggered the run. `region` is the client's region. */
+    /** IP address of the client that triggered the run. */
     readonly callerIp: string,
+    /** Region of the queue that received the trigger. */
     readonly region: string,
   ) {}
 
@@ -157,7 +161,6 @@ export class WorkflowRunState implements IndexedRecord {
     return this.entries[0]?.message.body ?? ('' as Bytes)
   }
 
-  /** Records that a delivery attempt of a message has begun. */
   began(message: Message): void {
     if (this.running === none) this.running = new Set()
     this.running.add(message)
@@ -198,7 +201,10 @@ export class WorkflowRunState implements IndexedRecord {
 
   #list: RunList | undefined
 
-  /** Returns the beginning of the list up to an entry, as the delivery of this entry contains it. [workflow.md 3.1] */
+  /**
+   * Returns the list from its beginning up to an entry. The delivery of this entry contains exactly this part of the
+   * list. [workflow.md 3.1]
+   */
   listUpTo(index: number): Bytes {
     return this.list(index).text
   }
@@ -235,7 +241,6 @@ export class WorkflowRunState implements IndexedRecord {
     return this.#index.submitted(entries, body)
   }
 
-  /** Returns the record of a step, found by the step's ID. */
   recordOf({ stepId, targetStep = stepId }: StepBody): StepRecord | undefined {
     const { steps } = this
     if (steps.length < many) return steps.find((record) => record.stepId === targetStep)

@@ -94,17 +94,17 @@ describe('invalid rules: the problem names the field and the nearest valid name'
     [
       'a window that ends before it begins',
       { on: 'store.request', from: '30s', until: '10s', fault: reset },
-      'until must be after from (got "10s", from "30s")',
+      'until must be after \'from\' (got "10s", with \'from\' "30s")',
     ],
     [
       'a window that ends as it begins',
       { on: 'store.request', until: 0, fault: reset },
-      'until must be after from (got 0, from 0)',
+      "until must be after 'from' (got 0, with 'from' 0)",
     ],
     [
       'a window of instants that is over',
       { on: 'store.request', from: '2030-01-02', until: '2030-01-01', fault: reset },
-      'until must be after from',
+      "until must be after 'from'",
     ],
     ['no time', { on: 'store.request', from: 'soon', fault: reset }, `from must be a duration such as '30s'`],
     [

@@ -95,7 +95,7 @@ describe('windows', () => {
 
   test('faults.add() throws for a window that ends before the rule begins', () => {
     const { faults } = world()
-    expect(() => faults.add(down({ from: '1h', until: '2030-01-01T00:30:00Z' }))).toThrow('until must be after from')
+    expect(() => faults.add(down({ from: '1h', until: '2030-01-01T00:30:00Z' }))).toThrow("until must be after 'from'")
   })
 
   test.each<[string, string, string]>([

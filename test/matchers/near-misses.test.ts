@@ -160,7 +160,7 @@ describe('diff of lines', () => {
   test('shows the first difference of a long line', () => {
     const line = 'x'.repeat(300)
     expect(differingLines(`${line}abc${line}`, `${line}abd${line}`)).toEqual([
-      '  at char 302 of 603 and 603:',
+      '  at character 302, of 603 expected and 603 received characters:',
       `- …${'x'.repeat(18)}abc${'x'.repeat(39)}…`,
       `+ …${'x'.repeat(18)}abd${'x'.repeat(39)}…`,
     ])

@@ -83,7 +83,7 @@ describe('toHavePublished', () => {
         '',
         'Expected exactly 2 published messages like this, found 1. These fit:',
         '  #17 at 09:00:12.000   msg_2Kd…   to https://shop.test/orders',
-        'Nearest of the others:',
+        'Nearest of the other published messages:',
         '  #21 at 09:00:12.000   msg_9Qa…   to https://shop.test/refunds',
         "      ✗ to: expected 'https://shop.test/orders', received 'https://shop.test/refunds'",
         '  #1 at 09:00:00.000   msg_1aa…   to https://elsewhere.example/some/other/place',

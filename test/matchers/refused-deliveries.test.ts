@@ -84,7 +84,7 @@ test('names one or two rotations of the keys', async () => {
     /rejected with 401\b.*signature is valid: .*current.*rotated at 09:00:00\.000 \(#1\)\. .*next signing key.*both keys/,
   )
   sandbox.queue.signingKeys.rotate()
-  expect(await failure(sandbox)).toContain('They were rotated 2 times')
+  expect(await failure(sandbox)).toContain('The keys were rotated 2 times')
 })
 
 test('explains that retries do not include the first attempt', async () => {

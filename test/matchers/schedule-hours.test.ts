@@ -114,8 +114,8 @@ describe.each([
   })
 
   test.each([
-    ['30 20 * * 1', '2030-01-07T06:30:00Z', '14 hours before it'],
-    ['0 6 * * 1', '2030-01-07T18:00:00Z', '12 hours after it'],
+    ['30 20 * * 1', '2030-01-07T06:30:00Z', '14 hours before that fire time'],
+    ['0 6 * * 1', '2030-01-07T18:00:00Z', '12 hours after that fire time'],
   ])('covers %s up to the largest offset of time zones', async (cron, expected, apart) => {
     await schedule(cron)
     await sandbox.clock.advance(wait === 0 ? 0 : '10d')

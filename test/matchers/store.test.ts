@@ -208,7 +208,7 @@ describe('toHaveKey', () => {
         "  user:1   hash, expires in 1m: { name: 'Ada', age: '36' }",
         "      ✗ value.name: expected 'Bob', received 'Ada'   ✗ ttl: expected 60 (60ms), received '1m'",
         '',
-        "Hint: A number is milliseconds. For seconds, write '60s'.",
+        "Hint: A number as TTL is in milliseconds. For seconds, write '60s'.",
         `Replay: seed 7`,
         '',
         '2030-01-01',
@@ -301,7 +301,7 @@ describe('toHaveKey', () => {
       using sandbox = createSandbox({ startAt })
       await send(sandbox, commands as string[][])
       const at = `#${seq(sandbox, since)}`
-      const why = ended === undefined ? `${at} set none` : `${at} removed the one that #${seq(sandbox, ended)} had set`
+      const why = ended === undefined ? `${at} set none` : `${at} removed the TTL that #${seq(sandbox, ended)} had set`
       expect(hint(sandbox)).toContain(`lock has no TTL, because ${why}.`)
       expect(hint(sandbox, expect.any(Number))).toBe(hint(sandbox))
     })

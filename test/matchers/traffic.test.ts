@@ -120,7 +120,7 @@ describe('toFollowSequence', () => {
         `  ✓ { type: 'command', argv: ['INCR'] }   #${incr!.seq}`,
         "  ✗ { type: 'attempt', status: 500 }",
         "  · { type: 'dead-letter' }   not checked",
-        `It occurred too early: #${first!.seq} at 09:00:00.000, before the step above it.`,
+        `This step occurred too early: #${first!.seq} at 09:00:00.000, before the step above it.`,
         `Replay: seed 7`,
       ].join('\n'),
     )

@@ -181,7 +181,7 @@ export const rows: readonly Row[] = [
   says(no('toHaveKey', 'store', 'visit'), "Hint: Did you mean the key 'visits'?"),
   says(
     no('toHaveKey', 'store', 'profile:42', { ttl: 3600 }),
-    "Hint: A number is milliseconds. For seconds, write '3600s'.",
+    "Hint: A number as TTL is in milliseconds. For seconds, write '3600s'.",
   ),
   says(yes('toHaveKey', 'store', 'visits'), 'but it exists:', "  visits   string, does not expire: '2'"),
   // toHavePublished
@@ -338,14 +338,14 @@ export const rows: readonly Row[] = [
       { type: 'attempt', status: 500 },
     ]),
     'matches step 2 of 2',
-    'It occurred too early: #',
+    'This step occurred too early: #',
   ),
   says(
     no('toFollowSequence', 'sandbox', [
       { type: 'attempt', status: 500 },
       { type: 'attempt', status: 500 },
     ]),
-    'It occurred only once, and #',
+    'This step occurred only once, and #',
   ),
   says(
     no('toFollowSequence', 'sandbox', [
@@ -459,7 +459,7 @@ export const rows: readonly Row[] = [
   no('toHaveWorkflowWait', 'sandbox', 'approved'),
   says(
     no('toHaveWorkflowWait', 'flows', 'aproved'),
-    "Hint: No step waits for event 'aproved'. A step waits for 'approved'.",
+    "Hint: No step waits for event 'aproved'. A step waits for event 'approved'.",
   ),
   // toHaveOutboundRequest
   yes('toHaveOutboundRequest', 'bank', 'https://bank.test/charges'),

@@ -282,7 +282,7 @@ test('explain() and forecast() handle unusual and endless names', () => {
   using sandbox = createSandbox()
   const { queue } = sandbox
   queue.publish({ to: 'https://shop.test/orders', flowControlKey: 'k', flowControlValue: 'rate=1' })
-  expect(queue.explain('')).toMatch(/^There is no message "": it was never published here/)
+  expect(queue.explain('')).toMatch(/^There is no message "": it was never published in this sandbox/)
   expect(queue.explain({ flowControlKey: '' })).not.toContain('Did you mean')
   const long = 'x'.repeat(100_000)
   const texts = [long, { queue: long }, { flowControlKey: long }, { scheduleId: long }, { deduplicationId: long }]

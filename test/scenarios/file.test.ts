@@ -48,7 +48,7 @@ describe('a mistake in a scenario file is reported with line, column and the nea
     [
       'a window that ends before it begins',
       'name: a\nfaults:\n  - { on: queue.delivery, from: 5m, until: ‸1m, fault: { kind: reset } }\n',
-      'until must be after from (got "1m"',
+      'until must be after \'from\' (got "1m"',
     ],
     [
       'a missing group',

@@ -8,7 +8,7 @@ import { Rest } from '../support/ask.js'
 
 const limit = 1_000
 const refused = (end: string) => ({
-  error: `ERR max response size exceeded. Limit: ${limit} bytes for all replies to one request. ${end}. Ask for less at once, or raise policy.maxResponseSize`,
+  error: `ERR max response size exceeded. Limit: ${limit} bytes for all replies to one request. ${end}. Request less data per request, or raise policy.maxResponseSize`,
 })
 const withheld = refused('The command ran, but its reply is not sent')
 const notRun = refused('The command was not run')

@@ -126,7 +126,7 @@ test('toHaveWorkflowRun() states whether a trigger was rejected or none was sent
   const causes = [
     `No workflow run started: POST https://queue.test/v2/trigger/${url} was rejected with 401 unable to authenticate: invalid token.`,
     'No workflow run started: 1 message was published, but none triggered a workflow. Call client.trigger(), or advance the clock if a message goes to a workflow endpoint.',
-    'No workflow run started: the queue received no request. Trigger a run, and check that its client uses the URL of the sandbox.',
+    'No workflow run started: the queue received no request. Trigger a run, and check that the client of the app uses the URL of the sandbox.',
   ]
   for (const [index, act] of ask.entries()) {
     const world = workflowWorld()
@@ -147,7 +147,7 @@ test('a hint states that an event was sent under another name, or too early', as
   const came = () => about(world).toHaveWorkflowWait('approved-42', { outcome: 'received' })
   const waiting = "Step 'approval' waits for it until 2030-01-01 01:00. Send it with "
   expect(hints(came)).toEqual([
-    `Event 'approved-42' was never sent. ${waiting}sandbox.workflow.notify('approved-42', data), or await sandbox.clock.drain() for its timeout.`,
+    `Event 'approved-42' was never sent. ${waiting}sandbox.workflow.notify('approved-42', data), or await sandbox.clock.drain() for the timeout of the wait.`,
   ])
   world.workflow.notify('aproved-42', { by: 'Ada' })
   expect(hints(came)).toEqual([
@@ -156,10 +156,10 @@ test('a hint states that an event was sent under another name, or too early', as
     ),
   ])
   expect(hints(() => about(world).toHaveWorkflowWait('aproved-42'))).toEqual([
-    "No step waits for event 'aproved-42'. A step waits for 'approved-42'.",
+    "No step waits for event 'aproved-42'. A step waits for event 'approved-42'.",
   ])
   expect(hints(() => about(world).toHaveWorkflowRun({ state: 'success' }))).toEqual([
-    "run wfr_one waits for event 'approved-42' until 01:00:00.000. Send it with sandbox.workflow.notify('approved-42', data), or await sandbox.clock.drain() for its timeout.",
+    "run wfr_one waits for event 'approved-42' until 01:00:00.000. Send it with sandbox.workflow.notify('approved-42', data), or await sandbox.clock.drain() for the timeout of the wait.",
   ])
   await world.clock.drain()
   expect(hints(() => about(world).toHaveWorkflowRun({ state: 'failed' }))).toEqual([])
@@ -172,7 +172,7 @@ test('a hint states that an event was sent under another name, or too early', as
   await early.client.trigger({ url })
   await early.clock.advance('1s')
   expect(hints(() => about(early).toHaveWorkflowWait('approved-42', { outcome: 'received' }))).toEqual([
-    "Event 'approved-42' was sent at 00:00:00.000, when no step waited for it. Send it during the wait. Or send it to the run by its ID: the queue then keeps the event for the run's next wait.",
+    "Event 'approved-42' was sent at 00:00:00.000, when no step waited for it. Send it while a step waits for it. Or send it to the run by the ID of the run: the queue then keeps the event for the run's next wait.",
   ])
 })
 

@@ -115,7 +115,7 @@ test('replay() reports differences in a readable form', async () => {
     prefix: 1,
     expected: "step 1 'first' (Run)",
     actual: "step 1 'second' (Run)",
-    message: expect.stringMatching(/beginning step 1 'first' \(Run\) .*but .*step 1 'second' \(Run\)\.$/),
+    message: expect.stringMatching(/step 1 'first' \(Run\) .*but .*step 1 'second' \(Run\)\.$/),
   })
   expect(incompatible[1]!.actual).toBe(
     "responded 500: Incompatible step name. Expected 'second', got 'first' from the request",
@@ -123,7 +123,7 @@ test('replay() reports differences in a readable form', async () => {
   expect(incompatible[1]).toMatchObject({
     sdkError: "Incompatible step name. Expected 'second', got 'first' from the request",
     message: expect.stringMatching(
-      /^After step 1 'first' step 2 'nap' \(SleepFor\) .*but .*step 'second' .*history has 'first'\.$/,
+      /^After step 1 'first', step 2 'nap' \(SleepFor\) .*but .*step 'second' .*history has 'first'\.$/,
     ),
   })
   await expect(replay({} as never, () => {})).rejects.toThrow(/replay\(\).*arguments .*a history/)

@@ -11,7 +11,10 @@ export interface DriftRequest {
   /** Headers by name. Headers of the service have their neutral names, `Service-…`. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Bytes
-  /** Token that is sent, and where: in a header, or with `in the query` in the query. Default: `standard`. */
+  /**
+   * Token that the request contains in a header. `in the query`: the standard token as a parameter of the query.
+   * Default: `standard`.
+   */
   readonly token?: TokenUse
 }
 
@@ -25,24 +28,29 @@ export interface Answered {
 }
 
 /**
- * How strictly two responses are compared. `unordered`: lists in any order. `pairs`: lists of pairs in any order.
- * `near`, `nearms`: numbers may differ by five seconds. `shape`: only types and lengths, for random values. `kind`:
- * only the type. `normal`: IDs, times and hosts are first replaced by placeholders.
+ * How strictly two responses are compared. `unordered`: lists in any order. `pairs`: lists that alternate names and
+ * values, with the pairs in any order. `near`, `nearms`: numbers may differ by five seconds. `shape`: only types and
+ * lengths, for random values. `kind`: only the type. `normal`: IDs, times and hosts are first replaced by placeholders.
  */
 export type ComparisonMode = 'unordered' | 'pairs' | 'near' | 'nearms' | 'shape' | 'kind' | 'normal'
 
-/** One observed response of one side. Both sides of a case make the same observations in the same order. */
+/**
+ * A response that a case received from one of the two sides. A case reports the same number of responses from both
+ * sides, in the same order.
+ */
 export interface Observation {
   /** Description of the request, which the report shows. */
   readonly asked: string
   /** Command with its arguments, if the request is a single command. */
   readonly argv?: readonly string[]
   readonly status?: number
-  /** The headers that are compared. */
   readonly headers?: Readonly<Record<string, string>>
   /** The body of the response: the parsed JSON, or the text of any other body. */
   readonly value: unknown
-  /** Encoding of strings that the request asks for. The report names it if the sides encode a string differently. */
+  /**
+   * Encoding in which the request wants to get strings. If the two sides encode a string differently, the report names
+   * this encoding.
+   */
   readonly encoding?: 'base64' | 'resp2'
   readonly loose: readonly ComparisonMode[]
 }
@@ -70,17 +78,23 @@ export interface Side {
   wait(milliseconds: number): Promise<void>
   /**
    * Registers the function `work`, which deletes a resource of the case, such as a message. It runs when the case has
-   * ended, even after an error. Keys are deleted without such a function.
+   * ended, even after an error. Keys of the data store are deleted automatically.
    * @param what description of the resource, for the report if `work` fails
    */
   undo(what: string, work: (side: Pick<Side, 'ask'>) => Promise<unknown>): void
-  /** Returns the URL of the endpoint. Its query tells the endpoint how to respond. */
+  /**
+   * Returns the URL to which the queue delivers the messages of the case. The query of the URL tells the endpoint how
+   * to respond.
+   */
   endpoint(asked?: Readonly<Record<string, string | number>>): string
   /**
    * Returns the name of a header in the dialect of this side. @param name neutral name, such as `Service-Delay`
    */
   own(name: string): string
-  /** Returns all deliveries to the endpoint until now. The list is empty if the endpoint belongs to another program. */
+  /**
+   * Returns all deliveries to the endpoint until now. The list is empty if another program responds at the URL of the
+   * endpoint.
+   */
   deliveries(): readonly Delivery[]
 }
 
@@ -97,7 +111,10 @@ export interface Delivery {
 /** What a case needs to run: a service, a token, or an endpoint. */
 export type Need = 'store' | 'read-only token' | 'queue' | 'endpoint' | 'listener'
 
-/** A part of the contract. It sends requests to one side and reports its observations. */
+/**
+ * A part of the contract, on which the double and the real service must agree. A case sends requests to one of them and
+ * reports the responses.
+ */
 export interface Case {
   readonly name: string
   readonly needs: readonly Need[]
@@ -106,7 +123,7 @@ export interface Case {
   run(side: Side, see: (seen: Observation) => void): Promise<void>
 }
 
-/** Requests that are never sent, with the reason. */
+/** A case or a step that is left out, and the reason. */
 export interface LeftOut {
   readonly name: string
   readonly because: string

@@ -8,7 +8,7 @@ import { type Filling, wordsOf } from './written-commands.js'
 interface Row {
   readonly line: string
   readonly loose: readonly ComparisonMode[]
-  /** Name under which the reply of this row is kept. Later rows use it as `{name}`. */
+  /** Name under which the reply to this command is kept. Later rows can contain the reply as `{name}`. */
   readonly keep: string | undefined
   /** Milliseconds to wait. A row with a wait sends no command. */
   readonly wait: number | undefined

@@ -58,7 +58,6 @@ function inOutcome(double: Observation, real: Observation): ObservedDifference |
   return double.loose.includes('kind') ? undefined : { what: 'error text', double: ours, real: theirs }
 }
 
-/** Returns the text of an error, from JSON or RESP2. */
 export function errorOf(value: unknown): string | undefined {
   if (typeof value === 'string') return /^-([A-Z]+ [^\r\n]*)\r\n$/i.exec(value)?.[1]
   const { error } = (value ?? {}) as { error?: unknown }
@@ -192,8 +191,8 @@ const maxShown = 400
 const margin = 8192
 
 /**
- * Formats a value as text. The text is longer than the report shows. So secrets can be removed before the text is
- * shortened.
+ * Formats a value as text. Keeps more characters than the report shows, so that secrets can be removed before the text
+ * is shortened.
  */
 function shown(value: unknown): string {
   return cut(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), maxShown + margin)

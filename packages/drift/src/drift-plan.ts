@@ -43,7 +43,9 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Returns the plan of a run. @throws UsageError for arguments that are invalid or cannot be combined */
 export function planOf(given: ParsedArguments, env: Environment, scenarios: readonly Scenario[]): DriftPlan {
   if (scenarios.length > 0 && given.url === undefined)
-    throw new UsageError('--scenario compares a scenario with a data store. Name the store with --url URL.')
+    throw new UsageError(
+      '--scenario needs a data store on which the scenario runs, too. Name the store with --url URL.',
+    )
   const dialect = dialectGiven(given)
   const store = storeOf(given, env, dialect)
   const queue = queueOf(given, env, dialect)

@@ -4,7 +4,7 @@ import type { LeftOut } from './case.js'
 import { normalized } from './compare-sides.js'
 import type { DriftFinding, DriftReport } from './drift-run.js'
 
-/** Maximum number of requests that the report shows per difference. */
+/** Maximum number of requests that the report shows for each difference. */
 const maxPlaces = 3
 
 /** Formats the result of a run as text. @param hide function that removes secrets from a text */

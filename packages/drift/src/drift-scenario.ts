@@ -17,8 +17,8 @@ import { observed, shownWords } from './observe.js'
 const maxWait = 10_000
 
 /**
- * What a step does on a side: a function that returns a request or a wait. If the step cannot be compared, it is the
- * reason.
+ * What a step does on a side: a function that returns a request or a wait. If the step cannot be compared, a text with
+ * the reason.
  */
 type Doing =
   | ((side: Side) => { readonly ask: DriftRequest; readonly argv?: readonly Bytes[] } | { readonly wait: number })

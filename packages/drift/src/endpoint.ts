@@ -4,9 +4,9 @@ import { ownHeader } from '../../../src/protocol/dialect.js'
 import type { Delivery } from './case.js'
 import { neutralHeaders } from './in-dialect.js'
 
-// The endpoint that the queue delivers to. It stores nothing, because the query of its URL contains its instructions.
-// With `status=500` it responds with 500. With `fails=2` it fails the first two attempts. It reads the number of the
-// attempt from the headers of the delivery.
+// The endpoint that the queue delivers to. It keeps no state between deliveries, because the query of its URL contains
+// its instructions. With `status=500` it responds with 500. With `fails=2` it fails the first two attempts. It reads
+// the number of the attempt from the headers of each delivery.
 
 export interface DriftDestination {
   /** Public URL by which the queue reaches the endpoint. */
@@ -58,8 +58,8 @@ export function endpointResponse({ asked, headers }: Delivery, dialect: Dialect)
 }
 
 /**
- * An endpoint that runs on this machine and records all deliveries. The public URL forwards to its port, for example
- * through a tunnel.
+ * An endpoint that runs on this machine and records all deliveries. The public URL forwards to the port of the
+ * endpoint, for example through a tunnel.
  */
 export class LocalDestination implements DriftDestination {
   readonly #deliveries: Delivery[] = []

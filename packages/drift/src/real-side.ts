@@ -162,7 +162,7 @@ export class RealSide implements Side {
   /** Keys in requests that were sent. These keys may now exist. */
   readonly keys: Set<Bytes> = new Set()
   readonly undos: { readonly what: string; readonly work: Undo }[] = []
-  /** IDs of this run's messages and dead letters. They come from responses to its own requests. */
+  /** IDs of this run's messages and dead letters. All of them occurred in responses to requests of this run. */
   readonly #ids = new Set<string>()
 
   constructor(

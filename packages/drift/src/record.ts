@@ -11,7 +11,6 @@ export interface RecordAbout {
   readonly hide: (text: string) => string
 }
 
-/** Returns the content of the file as JSON. */
 export function recordText(outcome: DriftReport, { version, dialect, hide }: RecordAbout): string {
   const { compared, same, following, findings, leftOut, broken, ended } = outcome
   const facts = {

@@ -27,7 +27,8 @@ export class StreamEvents implements OpenStream {
   async next(): Promise<string | undefined> {
     const late = AbortSignal.timeout(patience)
     for (;;) {
-      // Check the timeouts before the race. While events keep arriving, the race never reports a timeout.
+      // Check the timeouts before `Promise.race()`. While events keep arriving, `Promise.race()` never reports a
+      // timeout.
       if (late.aborted || this.#over.aborted) return undefined
       if (this.#unread.length > 0) return this.#unread.shift()
       const read = await Promise.race([this.#reader?.read(), whenAborted(late)])

@@ -11,8 +11,8 @@ export {
 export type { ScenarioStep } from '../../../src/scenarios/step-values.js'
 export type { Scenario } from '../../../src/scenarios/written-scenario.js'
 
-// Ready-made scenarios about outages. Each has its own steps. The fault rules contain no URL, so
-// `sandbox.faults.add(…)` applies the same faults to any app.
+// Ready-made scenarios about outages. Each contains the steps that are needed to play it. The fault rules contain no
+// URL, so `sandbox.faults.add(…)` applies the same faults to any app.
 
 const orders = 'https://shop.test/orders'
 const start = '2030-01-01T09:00:00Z'
@@ -36,7 +36,7 @@ const flappingDestination = defineScenario({
 const thunderingHerd = defineScenario({
   name: 'thundering herd after outage',
   description:
-    'The destination is down for ten minutes. Retries have no jitter, so all messages come back in the same millisecond: once during the outage, again, and after it.',
+    'The destination is down for ten minutes. Retries have no jitter, so all messages come back in the same millisecond: twice during the outage, and once after it.',
   startAt: start,
   destinations: [{ url: orders }],
   faults: [{ name: 'outage', on: 'queue.delivery', until: '10m', fault: { kind: 'status', status: 503 } }],
@@ -206,7 +206,7 @@ const monthEnd = defineScenario({
 const slowConsumer = defineScenario({
   name: 'slow consumer with flow control',
   description:
-    'The destination takes 30 seconds for each delivery, and flow control lets two run at a time: ten messages take two and a half minutes, and the last has waited two.',
+    'The destination takes 30 seconds for each delivery, and flow control lets two run at a time: ten messages take two and a half minutes, and the last message waits for two minutes.',
   startAt: start,
   destinations: [{ url: orders }],
   faults: [{ name: 'slow', on: 'queue.delivery', fault: { kind: 'latency', waitMs: 30_000 } }],
@@ -273,7 +273,7 @@ export const scenarios: {
   readonly flappingDestination: Scenario
   /** Ten minutes of outage, after which all messages are retried at the same instant. */
   readonly thunderingHerd: Scenario
-  /** A message that its handler cannot process blocks the FIFO queue behind it. */
+  /** The handler cannot process one message, so the later messages of the FIFO queue must wait. */
   readonly poisonMessage: Scenario
   /** The handler does its work, but the response is lost, so every message is delivered twice. */
   readonly lostAcknowledgements: Scenario

@@ -64,7 +64,7 @@ describe('exploreInterleavings() with a lost update between a pipeline and a tra
     expect(head.split('\n').length).toBeLessThanOrEqual(15)
     expect(head).toBe(`expect(tried).toHold()
 
-Lost update: 4 of 6 orders of alice and bob fail. They represent all 20 orders, because the others only swap requests that do not affect each other.
+Lost update: 4 of 6 orders of alice and bob fail. They represent all 20 orders, because the other orders only swap requests that do not affect each other.
   → 1  alice  pipeline 1/2: get stock        10
     2  alice  pipeline 2/2: get price        nil
     3  bob    pipeline 1/2: get stock        10

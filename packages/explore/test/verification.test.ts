@@ -203,7 +203,7 @@ describe('assertVerifiesSignatures() names the missing check', () => {
 
   test('nothing is verified at all', async () => {
     expect(await above(async () => new Response())).toMatchInlineSnapshot(`
-      "NotVerified: https://shop.test/api/orders does not verify signatures: it accepted every delivery that was signed wrongly, and one without any signature.
+      "NotVerified: https://shop.test/api/orders does not verify signatures: it accepted every delivery that was signed wrongly, and a delivery without any signature.
         → Anyone who knows the URL can call it. Verify each delivery before anything else, with the signing keys."
     `)
   })
@@ -249,7 +249,7 @@ describe('assertVerifiesSignatures() names the missing check', () => {
     expect(await above(stale)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not respond as it should:
         ✗ current, indented, tabs, spaced, escaped (signed with the current key): the handler threw SignatureError: signature verification failed
-          → the current key is not known.
+          → the app does not know the current key.
       The other 12 deliveries of this check were handled as they should be."
     `)
   })

@@ -58,7 +58,7 @@ describe('assertResilient() with an app that verifies one route and not the othe
       "Fails after 48 of 54 fault plans (seed 1):
         message 1, attempt 1  ok             responded 200
         message 2, attempt 1  bad-signature  signed wrongly: body
-        → https://shop.test/api/mails responded 200 to a delivery that was signed wrongly (claim "body" is the hash of another body). https://shop.test/api/orders rejects such deliveries. Verify signatures at this URL too."
+        → https://shop.test/api/mails responded 200 to a delivery that was signed wrongly (claim "body" is the hash of another body). https://shop.test/api/orders rejects such deliveries. Verify signatures at https://shop.test/api/mails too."
     `)
   })
 
@@ -167,7 +167,7 @@ describe('assertResilient() does not try wrong signatures for', () => {
     // The guide also tries fault plans that hit every attempt of a message.
     expect((await assertResilient({ ...shop, handler, guidance: 'none' })).skipped).toBe(0)
     const { message } = await brokenBy({ ...shop, handler: { ...handler, [mails]: mail } })
-    expect(message).toContain('Verify signatures at this URL too.')
+    expect(message).toContain('Verify signatures at https://shop.test/api/mails too.')
   })
 
   test('assertResilient() injects only the given faults if `faults` is set', async () => {

@@ -8,7 +8,8 @@ let asked: Promise<EditorModule> | undefined
 /** Loads the script that contains the editor and the copy forms. It is loaded only once. */
 export function loaded(): Promise<EditorModule> {
   asked ??= new Promise((resolve, reject) => {
-    if (document.getElementById('recording') !== null) throw new Error('A recording has no editor.')
+    if (document.getElementById('recording') !== null)
+      throw new Error('The editor is not available in a recording, which is read-only.')
     const script = document.createElement('script')
     script.src = '/_inspector/editor.js'
     script.onload = () =>

@@ -16,7 +16,6 @@ interface Kind {
   readonly group: EntryGroup
   /** Index of the lane in `axisRows`. Absent if the axis does not show the entry. */
   readonly lane?: number
-  /** Name of the entry type for a reader. */
   readonly name: string
 }
 
@@ -33,7 +32,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   step: { group: 'Workflows', lane: 1, name: 'Step of a run' },
   wait: { group: 'Workflows', lane: 1, name: 'Wait for an event' },
   notify: { group: 'Workflows', lane: 1, name: 'Event' },
-  invoke: { group: 'Workflows', lane: 1, name: 'Run begun by a run' },
+  invoke: { group: 'Workflows', lane: 1, name: 'Run started by another run' },
   command: { group: 'Commands', lane: 2, name: 'Command' },
   keyspace: { group: 'Key events', lane: 2, name: 'Key event' },
   fault: { group: 'Faults', lane: 3, name: 'Fault' },
@@ -59,12 +58,17 @@ export const groups: readonly EntryGroup[] = [
   ...(['Requests', 'Messages', 'Workflows', 'Commands', 'Key events', 'Faults', 'Time'] as const),
 ]
 
-/** Returns whether a key event gives no information beyond its command. Such events are hidden by default. */
+/**
+ * Returns whether a key event only repeats what the entry of its command shows. Such key events are hidden by default.
+ */
 export function isEcho({ type, event }: TraceEntry): boolean {
   return type === 'keyspace' && event !== 'expired' && event !== 'evicted'
 }
 
-/** Results of entries. Each has its own color. If marks overlap, the later tone of this list is on top. */
+/**
+ * Tones of marks. Each tone has its own color, which shows the type or the result of an entry. If marks overlap, the
+ * mark whose tone is later in this list is on top.
+ */
 export const tones = ['wait', 'soft', 'move', 'store', 'ok', 'call', 'bad', 'fault'] as const
 export type Tone = (typeof tones)[number]
 
@@ -108,7 +112,8 @@ export function toneOf(entry: TraceEntry): Tone {
 }
 
 /**
- * When an entry began and ended, in milliseconds of virtual time. `until` is the end of a wait that follows the entry.
+ * When an entry began and ended, in milliseconds of virtual time. `until` is the end of the wait after it, such as the
+ * instant of the retry after an attempt.
  */
 export interface Span {
   readonly from: number

@@ -15,7 +15,7 @@ export interface EntryText {
   readonly notes: readonly string[]
 }
 
-/** The fields that texts use, of all entry types. */
+/** Fields of all entry types that the texts use. */
 interface Fields {
   readonly at: number
   readonly method: string

@@ -141,7 +141,7 @@ class Following {
     this.#listener.renewed()
   }
 
-  /** Loads the existing entries in several requests. The entries of the first one are shown immediately. */
+  /** Loads the existing entries in several requests. The entries of the first response are shown immediately. */
   async #bring(): Promise<void> {
     for (;;) {
       const path = `/traffic?after=${this.#lastSeq}&limit=${partSize}`

@@ -13,7 +13,7 @@ export function shownTime(at: number): string {
   return Math.abs(at) <= furthest ? iso(at).slice(-13, -1) : String(at)
 }
 
-/** Formats a time. If its day differs from the day of `from`, its date precedes it. */
+/** Formats a time. If it is on another day than `from`, the result begins with the date. */
 export function shownFrom(at: number, from: number): string {
   return Math.floor(at / day) === Math.floor(from / day) ? shownTime(at) : `${shownDate(at)} ${shownTime(at)}`
 }

@@ -14,18 +14,18 @@ export interface PageFacts {
   readonly addresses?: Readonly<Record<string, unknown>>
   /** The failed assertion. Only the page of a failed test has one. */
   readonly failure?: { readonly message: string; readonly nearest?: number }
-  /** Whether a test waits until the reader lets it continue. */
+  /** Whether a test waits until the user of the page lets it continue. */
   readonly canGoOn?: boolean
 }
 
 /** Receives the data of a source. Each list is sorted by `seq`. */
 export interface PageListener {
   facts(facts: PageFacts): void
-  /** Receives new entries. An entry is sent again when it has ended. */
+  /** Receives new entries. An entry is sent again after it has ended, such as an attempt that got its response. */
   entries(entries: readonly TraceEntry[]): void
   /** Receives the values of keys after commands, loads and resets. */
   changes(changes: readonly KeyChange[]): void
-  /** Called after a reset or a load. Everything that was sent before belongs to another sandbox. */
+  /** Called after a reset or a load. Data that was sent before this call belongs to the previous sandbox. */
   renewed(): void
   /** Receives the state of the connection between page and source. */
   connection(connection: Connection): void
@@ -54,7 +54,6 @@ export interface Control {
    * @throws Error with the server's message
    */
   ask(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown>
-  /** Returns the names of all tenants. */
   tenants(): Promise<readonly string[]>
   /** Returns the source of another tenant on the same server. */
   of(tenant: string): PageSource

@@ -15,8 +15,8 @@ export interface TimeRange {
 const maxEntries = 400_000
 
 /**
- * Data and selection of the page. Panels read the signals. They may write only `selectedSeq`, `instant`, `range`,
- * `tenant` and `tab`.
+ * Data and selection of the page, as signals that the panels read. Panels may write only `selectedSeq`, `instant`,
+ * `range`, `tenant` and `tab`.
  */
 export class PageView {
   /** Entries, sorted by `seq`. Each update creates a new array. */
@@ -112,7 +112,7 @@ export class PageView {
   }
 }
 
-/** Returns the index of the first entry whose `seq` is not smaller than this one. */
+/** Returns the index of the first entry whose number is `seq` or higher. */
 export function placeOf(entries: readonly { readonly seq: number }[], seq: number): number {
   let low = 0
   let high = entries.length

@@ -11,8 +11,8 @@ export interface ServerLimits {
   /** Maximum number of open event streams. Default 1,000. */
   readonly maxStreams: number
   /**
-   * Maximum number of open connections of the Redis protocol. Default 10,000. HTTP connections have the same maximum.
-   * In addition, HTTP may have at most one connection for each 64 KiB of `buffered`.
+   * Maximum number of open connections of the Redis protocol, and of open HTTP connections. Default 10,000 each. If
+   * `buffered` is less than 64 KiB per HTTP connection, the maximum of HTTP connections is lower.
    */
   readonly maxConnections: number
   /** Maximum number of tenants. Default 1,000. */
@@ -23,9 +23,9 @@ export interface ServerLimits {
    */
   readonly maxTrafficEntries: number
   /**
-   * Maximum bytes in transit of all clients together: arriving bodies, commands that wait for EXEC, output that clients
-   * have not received yet, and arriving responses of destinations. Default 512 MiB, or a quarter of the heap if that is
-   * less.
+   * Maximum bytes that the server holds in transit for all clients together. They are arriving bodies, commands that
+   * wait for EXEC, output that clients have not received yet, and arriving responses of destinations. Default 512 MiB,
+   * or a quarter of the heap if that is less.
    */
   readonly buffered: number
 }
@@ -46,20 +46,21 @@ export const defaultLimits: ResolvedLimits = {
 }
 
 /**
- * Maximum bytes of the head of a request. It is high, because a path may contain a command, and headers may contain
- * headers to forward.
+ * Maximum bytes of the request line and the headers of a request. It is high for two reasons: a path may contain a
+ * command, and a publish contains the headers of its message.
  */
 export const maxHead = 65_536
 
 /**
- * Percentage of `buffered` that large responses of destinations may use. One tenant may use half of this percentage.
+ * Percentage of `buffered` that all large responses of destinations together may use. The responses of one tenant may
+ * use half of that.
  */
 export const responsesShare = 50
 
 /** Maximum number of headers of a request. Node.js enforces it. */
 export const maxHeaders = 1_000
 
-/** If a body does not affect the response, at most this many bytes of the body are read. */
+/** Maximum bytes that the server reads of a body that does not affect the response. */
 export const maxUnwanted = 65_536
 
 /** Error that rejects a request body. The client gets the message, and the connection is closed. */
@@ -87,9 +88,9 @@ export class BodyTooLarge extends BodyRefused {
  */
 export class TenantsFull extends RangeError {}
 
-/** Error when the bytes in transit of all clients have reached the limit of the server. */
+/** Thrown when the bytes in transit of all clients have reached the limit of the server. */
 export class BufferFull extends BodyRefused {
-  /** @param done second part of the message: what has happened, and what to do */
+  /** @param done text that follows in the message: what the server has done, and what the client can do */
   constructor(done = 'Nothing was done. Retry later') {
     super(
       503,

@@ -44,7 +44,7 @@ export function callbackDraft(reported: Reported, callback: CallbackSettings, po
 }
 
 /**
- * Returns the body of a callback. The order of the fields is the one of a body that was captured from the service.
+ * Returns the body of a callback. The fields have the same order as in a body that was captured from the service.
  * [queue.md 5.4]
  */
 export function callbackBody(
@@ -163,7 +163,8 @@ export class DeadLetters {
 
   /**
    * Adds a dead letter.
-   * @param known ID and time (in milliseconds) of a dead letter from a dump; add the oldest dead letter first
+   * @param known `id` and `time` (in milliseconds) of a dead letter that is loaded from a dump; add the oldest dead
+   *   letter first
    */
   add(message: Message, reply: RawOutcome, known?: { readonly id: string; readonly time: number }): DeadLetter {
     this.#prune()

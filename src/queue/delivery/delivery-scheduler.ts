@@ -310,9 +310,7 @@ export class DeliveryScheduler {
     message.timer = this.#options.clock.schedule(message.nextAttemptAt, this.#label(message.url), message, options)
   }
 
-  /**
-   * Makes a drain wait for a message, because it waits for a later message of the same FIFO queue.
-   */
+  /** Makes a drain wait for a message, because the drain waits for a later message of the same FIFO queue. */
   #waitFor(message: Message): void {
     if (message.awaited) return
     message.awaited = true
@@ -384,7 +382,7 @@ export class DeliveryScheduler {
     message.part?.begins(message)
     const { injections: strikes } = message
     if (strikes === undefined) return this.#inFlight.begin(attempt, task)
-    // Clear the result, so that the rules are evaluated again before the next attempt.
+    // Remove the injected faults from the message, so that the fault rules are evaluated again before the next attempt.
     message.injections = undefined
     if (strikes.length === 0) return this.#inFlight.begin(attempt, task)
     return this.#inFlight.begin(attempt, task, this.#faults!.begin(attempt, strikes))
@@ -396,8 +394,8 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Restarts the service. A restart cuts off the attempts in flight. They are repeated when the service is up again,
-   * and the repetition does not count as a retry.
+   * Restarts the service. A restart cuts off the attempts in flight. These attempts are repeated when the service is up
+   * again, and the repetition does not count as a retry.
    */
   restart(until: number): void {
     this.#faults?.source.markDown('queue', until)

@@ -193,8 +193,8 @@ export class Admissions {
   }
 
   /**
-   * Applies the limits that a new message sets for its flow-control key. They replace the present limits, unless these
-   * are pinned.
+   * Applies the limits that a new message sets for its flow-control key. The new limits replace the present limits,
+   * unless the present limits are pinned.
    */
   arrive(message: Message): void {
     const flow = message.settings.flowControl
@@ -250,8 +250,8 @@ export class Admissions {
   }
 
   /**
-   * Starts held messages of a key until a limit is reached. If that is the rate limit, sets a timer for the end of the
-   * rate period.
+   * Starts held messages of a key until a limit is reached. If the rate limit is reached, sets a timer for the end of
+   * the rate period.
    */
   #admitWaiting(key: FlowKey): void {
     const { draws } = this.#options
@@ -315,7 +315,7 @@ export class Admissions {
     this.#restartPeriod(key, left)
   }
 
-  /** Unpins limits of a key. They stay unchanged until a message sets other limits. */
+  /** Unpins limits of a key. The limits stay unchanged until a message sets other limits. */
   unpin(name: string, which: { parallelism: boolean; rate: boolean }): void {
     const key = this.keyOf(name)
     if (which.parallelism) key.pinnedParallelism = false

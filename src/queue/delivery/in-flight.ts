@@ -87,7 +87,7 @@ export class InFlight {
     this.#options.outcomes.settle(call.attempt, reply)
   }
 
-  /** Cuts off all attempts in flight. They are repeated at the time `until`, when the service is up again. */
+  /** Cuts off all attempts in flight. These attempts are repeated at the time `until`, when the service is up again. */
   restart(until: number): void {
     const calls = [...this.#calls]
     this.#calls.clear()
@@ -129,7 +129,7 @@ function deed({ error, status }: RawOutcome): string {
   return `the handler ran and ${end}, but the service restarted before it received the response`
 }
 
-/** Error of an attempt that timed out. [queue.md 4.3, choice] */
+/** Error of an attempt that timed out. This package chose the text; public sources leave it open. [queue.md 4.3] */
 const timedOut = 'context deadline exceeded'
 
 /**
@@ -190,8 +190,8 @@ export class RunningCall implements DeliveryContext, Task {
   }
 
   /**
-   * Pauses the timeout while a delivery over the network waits until it may start. Call the returned function when the
-   * wait ends. The timeout then starts from the beginning.
+   * Pauses the timeout of the attempt, because the delivery over the network may not start yet. Call the returned
+   * function when the delivery starts. The timeout then starts from the beginning.
    */
   waits(): () => void {
     this.#waits = true

@@ -10,7 +10,6 @@ import type { RetryExpression } from '../settings/retry-expression.js'
 
 export const oneDay = 86_400_000
 
-/** Returns when a message that is accepted now is due for its first delivery. */
 export function firstDue({ notBefore, delay }: Pick<PublishSettings, 'notBefore' | 'delay'>, now: number): number {
   return Math.max(now, notBefore ?? now + delay)
 }
@@ -55,8 +54,9 @@ function forbidsRetries(headers: HeaderList, { nonRetryable }: Pick<QueueDialect
 }
 
 /**
- * Returns the delay before retry number `retried + 1`. The first of these that is set determines it: the response
- * headers, the retry expression of the message, the default backoff. [queue.md 5.2]
+ * Returns the delay before retry number `retried + 1`. A response header that asks for a delay determines the delay.
+ * Without such a header, the retry expression of the message determines it, and without an expression, the default
+ * backoff. [queue.md 5.2]
  * @param after outcome of the attempt as text, such as `503` or `the timeout`, for the reason of the delay
  */
 export function retryWait(
@@ -102,7 +102,10 @@ function inSeconds(milliseconds: number): string {
   return `delay ${milliseconds / 1000} s`
 }
 
-/** Response headers that ask for a delay, in the order in which they are read. [queue.md 5.2, choice] */
+/**
+ * Response headers that ask for a delay, in the order in which they are read. This package chose the order; public
+ * sources leave it open. [queue.md 5.2]
+ */
 export const retryHeaders = [
   'Retry-After',
   'X-RateLimit-Reset',

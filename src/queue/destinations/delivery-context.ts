@@ -10,11 +10,12 @@ export interface DeliveryContext {
   /** Registers a function that runs when the attempt times out. */
   onTimeout(run: () => void): void
   /**
-   * Pauses the timeout, because the delivery waits until it may start. Call the returned function when the wait ends.
+   * Pauses the timeout of the attempt, because the delivery over the network may not start yet. Call the returned
+   * function when the delivery starts.
    */
   waits(): () => void
   now(): number
-  /** Returns a random whole number from 0 and less than `below`, for faults of scripts. */
+  /** Returns a random whole number that is at least 0 and less than `below`, for faults of scripts. */
   draw(below: number): number
   /**
    * Makes a duplicate delivery without an effect on the attempt. It starts `afterMs` milliseconds later. With `now`, it

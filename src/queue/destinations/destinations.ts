@@ -57,8 +57,8 @@ export interface DestinationsOptions {
    */
   readonly deliver?: DeliveryHosts | undefined
   /**
-   * Production hosts of the vendor. Deliveries to these hosts and their subdomains fail, unless `deliver` lists the
-   * host.
+   * Production hosts of the vendor. Deliveries to these hosts and their subdomains fail, unless the option `deliver`
+   * lists the host.
    */
   readonly refusedHosts?: readonly string[] | undefined
   /**
@@ -68,7 +68,7 @@ export interface DestinationsOptions {
   readonly unhandled?: 'error' | number | undefined
   /** Whether redirects are followed. If `false`, a redirect response fails the attempt. */
   readonly followRedirects?: boolean | undefined
-  /** Tracks which attempt a handler runs for, because that attempt is the cause of the handler's outbound requests. */
+  /** Tracks for which attempt each handler runs. That attempt is the cause of the handler's outbound requests. */
   readonly callers?: WorkTracker | undefined
   /** Records inputs from outside the sandbox for the journal. */
   readonly inputs?: InputRecorder | undefined
@@ -86,14 +86,14 @@ export interface WorkTracker {
   /**
    * Runs the code that handles an entry.
    * @param seq `seq` of the entry
-   * @param place `inside`: all the code runs in this process; `outside`: some of the code may run behind a socket
+   * @param place `inside`: all the code runs in this process; `outside`: some of the code may run at the other end of a
+   *   socket
    */
   runs<T>(seq: number, work: () => T, place?: 'inside' | 'outside'): T
 }
 
 type Maybe<T> = T | Promise<T>
 
-/** Result of a handler: a response as plain values, or a fault to apply. */
 type HandlerResult = RawOutcome | Step
 
 /** Methods of `Destinations` that the queue calls. */
@@ -121,8 +121,9 @@ interface Resolved {
 /** Operations on `Destinations` for other code of this package. */
 export interface DestinationsInternals {
   /**
-   * Takes over, from another instance, the positions of test code that published to each URL. The messages are
-   * published again here, but error messages must name the original position. `settleIn()` ends this mode.
+   * Takes over the publish positions of another instance: for each URL, the position in the test code that published to
+   * it. This instance publishes the messages again, but error messages must name the original position. `settleIn()`
+   * ends this mode.
    */
   inherit(from: Destinations): void
   /** Ends the mode that `inherit()` began. From now on, the code that publishes is recorded. */
@@ -135,17 +136,16 @@ export interface DestinationsInternals {
   end(): void
   /**
    * Registers a handler for URLs of the sandbox itself, in the same way as `on()`.
-   * @param when `in turn`: the handler counts as a delivery over the network, and waits until the network limits allow
-   *   another one
+   * @param when `in turn`: each call of the handler counts as a delivery over the network, and waits until the network
+   *   limits allow it to start
    */
   serveOwn(pattern: string, handler: DestinationHandler, when?: 'in turn'): void
   /** Removes the handler of a pattern. Its scripts and recorders stay. */
   unhandle(pattern: string): void
-  /** Returns the first recorder of a pattern. */
   recorderAt(pattern: string): Recorder | undefined
   /**
-   * Whether a handler or fixed response has responded at least once. It never responds if the script has a step for
-   * every delivery.
+   * Whether a handler or fixed response has responded at least once. A handler never responds if the script has a step
+   * for every delivery.
    */
   hasAsked(answerer: unknown): boolean
 }
@@ -169,8 +169,8 @@ export type DestinationsEffects = MethodEffects<
 >
 
 /**
- * Responds to deliveries: with the destination that is registered for the URL, otherwise with a `fetch`, otherwise with
- * a network error.
+ * Responds to deliveries. If a destination is registered for the URL, the destination responds. If not, `fetch` sends
+ * the delivery over the network. Without a `fetch`, the delivery gets a network error.
  */
 export class Destinations {
   static {
@@ -263,7 +263,8 @@ export class Destinations {
   }
 
   /**
-   * Records the deliveries to a URL. Responds 200 unless another response is registered or given.
+   * Records the deliveries to a URL. The status of the response is 200, unless another response is registered for the
+   * URL or passed as the second argument.
    * @example
    * const orders = sandbox.destinations.record('https://shop.test/orders')
    * await checkout()
@@ -341,7 +342,7 @@ export class Destinations {
 
   /**
    * Delivers an attempt.
-   * @param injected faults that fault rules inject; if one of them responds, the script does not use up a step
+   * @param injected faults from fault rules; if one of them responds, no script step is used up
    * @internal
    */
   deliver(attempt: Attempt, context: DeliveryContext, injected?: readonly AppliedFault[]): Maybe<RawOutcome> {
@@ -369,8 +370,8 @@ export class Destinations {
   }
 
   /**
-   * Plays a step of a script. Without a step, runs the handler or sends the delivery over the network. Recorders record
-   * only deliveries that reach the destination.
+   * Responds with a step of a script. Without a step, runs the handler or sends the delivery over the network.
+   * Recorders record only deliveries that reach the destination.
    */
   #meet(
     step: Step | undefined,
@@ -384,8 +385,8 @@ export class Destinations {
       return this.#underneath(url, attempt, given, resolved)
     }
     if (step === undefined) return underneath(context)
-    // With some faults, such as `lost-ack`, the delivery reaches the destination. Record it, although no handler may
-    // run.
+    // A delivery with a fault such as `lost-ack` reaches the destination. Record the delivery here, even if no handler
+    // is called for it.
     if (arrives(step)) record(attempt, resolved)
     return this.#play(step, attempt, context, underneath)
   }
@@ -402,8 +403,8 @@ export class Destinations {
   }
 
   /**
-   * Applies faults. The attempt fails if a fault throws an error, for example because it waits until after the latest
-   * date.
+   * Applies faults. If a fault throws an error, the attempt fails. For example, a delay throws if it ends after the
+   * latest possible date.
    */
   #perform(encounters: readonly AppliedFault[], scene: AttemptInjectionContext): Maybe<RawOutcome> {
     const failed = (error: unknown): RawOutcome => ({
@@ -451,7 +452,7 @@ export class Destinations {
     return handler(url, attempt, context)
   }
 
-  /** Returns a responder for fixed data, which is checked immediately. */
+  /** Checks fixed data immediately, and returns a function that responds with this data. */
   #gives(answer: DestinationResponse, called: string): Underneath {
     if (typeof answer === 'object' && isResponse(answer)) {
       const reason = unreadable(answer)
@@ -620,7 +621,7 @@ export class Destinations {
     this.#resolved.clear()
     const known = this.#routes.find((route) => route.pattern.text === pattern.text)
     if (known !== undefined) {
-      // A pattern that is registered again counts as the latest one, which takes precedence.
+      // A pattern that is registered again moves to the end of the list, because later patterns win over earlier ones.
       this.#routes = [...this.#routes.filter((route) => route !== known), known]
       return known
     }
@@ -688,7 +689,7 @@ function given(reply: RawOutcome): RawOutcome {
   return { ...reply, isGiven: true }
 }
 
-/** Advice for failed deliveries over the network. */
+/** Advice for each network error, such as a refused connection. Used if a delivery over the network fails. */
 const noHandler: Readonly<Record<string, string>> = {
   [networkErrors.refused]: 'the connection was refused. Start the app there, or correct the URL.',
   [networkErrors.unresolved]: 'the host has no address. Correct the URL.',

@@ -188,7 +188,7 @@ export interface RunsOfDump {
   partOf(message: Message): DumpedPart | undefined
 }
 
-/** Loads the workflow runs of a dump, before and after the messages are restored. */
+/** Loads the workflow runs of a dump: one part before the messages are restored, and the other part after that. */
 export interface RunsToLoad {
   /**
    * Returns the role of a message in its workflow run. Returns `undefined` if the dump does not contain the run.
@@ -197,7 +197,7 @@ export interface RunsToLoad {
   partOf(dumped: DumpedPart): RunMessage | undefined
   isHeld(messageId: string): boolean
   /**
-   * Connects the runs with the restored messages.
+   * Replaces the message IDs in the runs with the restored messages.
    * @throws TypeError when a message is missing
    */
   complete(messages: ReadonlyMap<string, Message>): void

@@ -347,7 +347,9 @@ function loadSchedule(queue: QueueEngine, dumped: DumpedSchedule): void {
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
   const schedule = queue.schedules.create(draft, missed)
   if (missed !== undefined && (schedule.nextTime !== missed || missed > queue.now())) {
-    throw new TypeError(`The schedule ${id} of the dump has missed ${iso(missed)}, which is not one of its fire times.`)
+    throw new TypeError(
+      `The schedule ${id} of the dump has missed fire time ${iso(missed)}, which must be a past fire time of its cron expression.`,
+    )
   }
   queue.schedules.setPaused(schedule, paused)
   Object.assign(schedule, { createdAt, lastTime, lastMessages })

@@ -210,7 +210,7 @@ export interface DumpedLogEntry {
  * schedule that used the key first.
  */
 export interface DumpedDuplicate {
-  /** Whether a message or a schedule used the key first. */
+  /** Kind of object that used the key first. */
   readonly of: 'message' | 'schedule'
   /** Internal form of the key: `id` with the deduplication ID, or `content` with a hash. */
   readonly key: PortableString

@@ -7,7 +7,6 @@ import type { ForecastTimeline } from './forecast-timeline.js'
 /** Actions on a message that `Admission` asks the forecast to perform. The forecast calls a message an item. */
 export interface ForecastMoves {
   start(item: ForecastMessage, at: number): void
-  /** Called when the item is due. */
   due(item: ForecastMessage, at: number): void
   /** Marks the item as blocked by a pause. No known event ends the pause. */
   block(item: ForecastMessage, cause: Cause, at: number): void
@@ -61,7 +60,7 @@ export class Admission {
     const passed = lane?.passed.get(key) ?? 0
     lane?.passed.set(key, passed + 1)
     // Earlier items of the same FIFO queue start before this item. The last `parallelism - 1` of them need not have
-    // started yet, because they can run in the other slots.
+    // started yet, because they can run in the other slots of the FIFO queue.
     const before = Math.max(0, passed - ((lane?.parallelism ?? 1) - 1))
     const ahead = this.#world.draws === undefined ? key.loose!.ahead + before : 0
     this.#nowOrLater(item, at, key.earliest(ahead))

@@ -30,7 +30,6 @@ const subjects: Readonly<Record<string, (queue: QueueEngine, name: string) => st
   deduplicationId: deduplicationText,
 }
 
-/** Names of the fields that `explain()` accepts. */
 export const explainedBy: readonly string[] = Object.keys(subjects)
 
 function checkExplained(what: ExplainTarget): void {

@@ -7,8 +7,9 @@ import type { ForecastModel } from './forecast-model.js'
 import type { ForecastTimeline } from './forecast-timeline.js'
 
 /**
- * Maximum numbers of fire times that a forecast simulates, because finding a fire time requires a calendar search.
- * `enoughSlots` is used if the messages of a schedule affect only flow-control keys that are already unknown.
+ * Maximum numbers of fire times that a forecast simulates. They exist because finding a fire time requires a slow
+ * calendar search. `enoughSlots` is used if the messages of a schedule affect only flow-control keys that are already
+ * unknown.
  */
 const maxSlots = 1000
 const enoughSlots = 100

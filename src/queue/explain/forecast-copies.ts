@@ -15,8 +15,8 @@ export type Cause =
       /** Messages whose responses decide the start. */
       readonly of: readonly ForecastMessage[]
       /**
-       * `true`: the attempt cannot start before one of these responses. `false`: it can, but a response may change its
-       * start.
+       * `true`: the attempt cannot start before one of these responses. `false`: the attempt can start earlier, but a
+       * response may change its start.
        */
       readonly first: boolean
     }
@@ -184,8 +184,8 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
   }
 
   /**
-   * Whether an item certainly starts now. It does if the limits allow it even after all deliveries that may happen at
-   * unknown times.
+   * Whether an item certainly starts now. It starts if the limits allow its delivery even after all deliveries that may
+   * happen at unknown times.
    */
   fits(at: number): boolean {
     const { loose } = this
@@ -201,12 +201,12 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
 
 /** FIFO queue of a forecast. Its free slots are known as long as no message with a slot can have its response. */
 export class FifoQueueCopy extends FifoQueue<ForecastMessage> {
-  /** Responses that decide which messages have freed their slots. `undefined` while this is known. */
+  /** Responses that decide which slots are free. `undefined` while the free slots are known. */
   cause: Cause | undefined
   /**
    * Number of messages of this queue that arrived at each flow-control key at an unknown time. Messages arrive one
-   * after another as slots become free. So a later message comes after their deliveries, except for those that may hold
-   * the other slots.
+   * after another as slots become free. So a later message comes after the deliveries of the earlier messages, except
+   * for messages that may hold the other slots.
    */
   readonly passed: Map<KeyCopy, number> = new Map()
 }

@@ -89,8 +89,8 @@ export class ForecastModel {
   }
 
   /**
-   * Returns the cause for which a submitted step message waits: the responses to the deliveries of its workflow run
-   * that are in flight.
+   * Returns what a message with a submitted step waits for: the responses to the deliveries of its workflow run that
+   * are in flight.
    */
   #submitters({ part }: Message): Cause {
     const of = this.items.filter(({ message }) => message?.running === true && message.part?.runId === part?.runId)
@@ -167,8 +167,8 @@ function isSubmission({ delivery }: Message): boolean {
 }
 
 /**
- * Returns all messages and schedules that can affect the requested messages: they share a key or FIFO queue with them,
- * directly or through other messages.
+ * Returns all messages and schedules that can affect the requested messages. Each of them shares a key or FIFO queue
+ * with a requested message, directly or through other messages.
  */
 function whatMeets(queue: QueueEngine, asked: readonly Message[]): Meeting {
   if (asked.every(isAlone)) return { messages: asked, schedules: [] }

@@ -98,7 +98,6 @@ export class ForecastRun {
     } else this.#block(item, { kind: 'pause', of: 'queue', name: lane!.name }, at)
   }
 
-  /** Marks an item as blocked by a pause. No known event ends the pause. */
   #block(item: ForecastMessage, cause: Cause, at: number): void {
     item.cause = cause
     this.#know(item, Math.max(at, item.notBefore))
@@ -164,7 +163,6 @@ export class ForecastRun {
     }
   }
 
-  /** Frees the slot of an item that has certainly ended. */
   #conclude(item: ForecastMessage, at: number): void {
     let one: ForecastMessage | undefined = isConcluded(item) ? item : undefined
     while (one !== undefined) {

@@ -21,7 +21,10 @@ export class ForecastTimeline {
     this.now = now
   }
 
-  /** @param place sequence number that orders events of the same instant; for a timer of the queue, its own number */
+  /**
+   * @param place sequence number that orders events of the same instant; for a timer of the queue, the sequence number
+   * of the timer
+   */
   at(at: number, run: (at: number) => void, place: number = this.#sequence++): void {
     this.#open++
     this.#heap.push({ at, sequence: place, isSlot: false, run })

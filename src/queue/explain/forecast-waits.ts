@@ -77,7 +77,7 @@ export function limitsText(queue: QueueEngine, key: FlowKey): string {
 /** One pause of a FIFO queue or flow-control key: the log entries that began and ended it. */
 interface Pause {
   readonly from: EntryOf<'setting'>
-  /** `undefined` while the pause continues. */
+  /** Log entry that ended the pause. `undefined` while the pause continues. */
   to?: EntryOf<'setting'>
 }
 

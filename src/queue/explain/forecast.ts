@@ -6,17 +6,16 @@ import { ForecastModel } from './forecast-model.js'
 import { ForecastRun } from './forecast-run.js'
 
 /**
- * Start of a message's next attempt. It is correct if no request from outside publishes, pauses, resumes or changes
- * anything before. The start is exact, or if it depends on an unknown event, the earliest possible time. All times are
- * milliseconds since the Unix epoch.
+ * Start of a message's next attempt. The forecast is correct if no request from outside publishes, pauses, resumes or
+ * changes anything before the start. If the start depends on an unknown event, the forecast has the earliest possible
+ * time, otherwise the exact time. All times are milliseconds since the Unix epoch.
  */
 export type Forecast =
   | {
       /** Exact start of the attempt in milliseconds since the Unix epoch. */
       readonly at: number
       /**
-       * The one event that may still change the start, as text: `a fault rule applies`, or that the workflow run ends
-       * earlier.
+       * Only event that may still change the start, as text: `a fault rule applies` or `its workflow run ends earlier`.
        */
       readonly unless?: string
     }
@@ -37,8 +36,8 @@ export type ForecastBlocker =
       /** IDs of schedules that will publish messages whose responses affect the start. Absent if there are none. */
       readonly scheduleIds?: readonly string[]
       /**
-       * `true`: the attempt cannot start before one of these responses. `false`: it can, but a response may change its
-       * start. For example, a failed message is retried and takes the slot.
+       * `true`: the attempt cannot start before one of these responses. `false`: the attempt can start earlier, but a
+       * response may change its start. For example, a failed message is retried and takes the slot.
        */
       readonly holdsSlot: boolean
     }

@@ -9,7 +9,6 @@ import { forecastText } from './forecast-text.js'
 import { limitsText, pauseCost, pausedSince, slotsText, turn } from './forecast-waits.js'
 import { ordinal, quoted, timeText } from './time-text.js'
 
-/** Explains the state of a message and when it continues. */
 export function messageText(queue: QueueEngine, id: string): string {
   const message = queue.courier.byId.get(id)
   if (message === undefined) return unknown(queue, id)
@@ -33,7 +32,7 @@ function unknown({ courier: { byId }, limits }: QueueEngine, id: string): string
   const alike = id.length > 5 ? [...byId.keys()].filter((known) => known.startsWith(start)) : []
   const nearest = alike.length === 1 ? alike[0] : byId.size > maxCompared ? undefined : nearestName(id, byId.keys())
   const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-  return `There is no message ${shownId(id)}: it was never published here, or its last log entry has left the retention of ${limits.logRetention / 86_400_000} days.${meant}`
+  return `There is no message ${shownId(id)}: it was never published in this sandbox, or its last log entry is older than the retention of ${limits.logRetention / 86_400_000} days.${meant}`
 }
 
 /**

@@ -33,7 +33,6 @@ export class PlanCopy {
     if (calls > 0) this.#disturbance ??= cause
   }
 
-  /** Notes that any number of deliveries may happen at unknown times. */
   lose(cause: Cause): void {
     this.#possible = Number.POSITIVE_INFINITY
     this.#disturbance ??= cause

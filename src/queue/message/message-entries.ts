@@ -74,7 +74,8 @@ export class Published implements PublishedEntry, EntryBase {
   toJSON(): EntryBase & PublishedEntry {
     const { seq, at, cause, type, messageId, kind, url, method, headers, body, maxRetries, notBefore, deduplicated } =
       this
-    // Omit `redact`, the list of redacted fields: the log shows no redacted value, so a reader does not need the list.
+    // Omit `redact`, the list of redacted fields. The log already redacts these fields, so its readers do not need the
+    // list.
     const optional = Object.entries(optionalReaders)
       .map(([name, read]) => [name, read(this.draft)] as const)
       .filter(([name, value]) => value !== undefined && name !== 'redact')
@@ -157,7 +158,7 @@ export function hiddenFields({
 }
 
 /**
- * Creates the headers of a delivery, including its signature. They are created only on demand, because this is
+ * Creates the headers of a delivery, including its signature. Headers are created only on demand, because signing is
  * expensive.
  */
 export interface DeliveryWriter {
@@ -179,8 +180,8 @@ export interface SigningFault {
 }
 
 /**
- * Delivery attempt. It is the entry of the traffic log and the request that a destination receives. Headers, signature
- * and texts are created when they are first read.
+ * Delivery attempt. The same object is the entry in the traffic log and the request that a destination receives.
+ * Headers, signature and texts are created when they are first read.
  */
 export class Attempt implements AttemptEntry, EntryBase {
   static {
@@ -212,7 +213,7 @@ export class Attempt implements AttemptEntry, EntryBase {
   reply: RawOutcome | undefined
   /** @internal */
   next: RetryWait | undefined
-  /** Fact that the queue cannot see: `the handler ran, its response was lost`. */
+  /** Fact about the attempt that the queue itself cannot know, such as `the handler ran, its response was lost`. */
   note: string | undefined
   /**
    * Change that a fault makes to the signature. Must be set before the headers are created.
@@ -226,8 +227,8 @@ export class Attempt implements AttemptEntry, EntryBase {
   #headers: HeaderList | undefined
 
   /**
-   * @param number number of the attempt; by default, the attempt counts as the next one of the message; a copy of an
-   *   attempt passes the number of the original
+   * @param number number of the attempt; default: the next number of the message; for a copy of an attempt, pass the
+   *   number of the original
    * @internal
    */
   constructor(message: Message, key: string, writer: DeliveryWriter, number: number = ++message.attempts) {
@@ -354,7 +355,10 @@ export class Attempt implements AttemptEntry, EntryBase {
     return this.#headers
   }
 
-  /** Body that the destination receives. GET is delivered without a body. [queue.md 3.1, choice] */
+  /**
+   * Body that the destination receives. A GET delivery has no body. This package chose that; public sources leave it
+   * open. [queue.md 3.1]
+   */
   get body(): Bytes {
     const { message } = this
     if (this.method === 'GET') return '' as Bytes

@@ -19,7 +19,10 @@ import { hostsOf, pathOf } from '../settings/url.js'
 import type { FifoQueue } from './fifo-queue.js'
 import type { LoggedState, MessageState } from './state.js'
 
-/** Origin of messages. One publish creates one object for all its messages to a destination. */
+/**
+ * Origin of a message, such as the IP address of the publisher or the ID of the schedule. All messages that one publish
+ * sends to a destination share one object.
+ */
 export interface MessageOrigin {
   readonly callerIp: string
   readonly region: string
@@ -46,8 +49,8 @@ export interface Draft {
   /** Role of the message in a workflow run. Absent for other messages. */
   readonly part?: RunMessage | undefined
   /**
-   * Whether the message is held until the request that submits it has its response. `DeliveryScheduler.letGo()` then
-   * releases it. [workflow.md 0, 11]
+   * Whether the message waits for the end of the request that submits it. When this request has received its response,
+   * `DeliveryScheduler.letGo()` releases the message. [workflow.md 0, 11]
    */
   readonly held?: boolean
 }
@@ -96,7 +99,8 @@ export class Message {
   /** @internal */
   gone = false
   /**
-   * Number of attempts so far, including duplicate deliveries and deliveries on request.
+   * Number of attempts so far. It includes duplicate deliveries, and deliveries that a request or a test started before
+   * they were due.
    * @internal
    */
   attempts = 0
@@ -113,8 +117,8 @@ export class Message {
   /** Whether a drain waits for the message. `false` if a schedule published it during a drain. @internal */
   awaited: boolean
   /**
-   * Number of callbacks that report this message and have not ended. Until they have, the message keeps its slot in a
-   * FIFO queue.
+   * Number of callbacks that report this message and have not ended. As long as there is one, the message keeps its
+   * slot in a FIFO queue.
    * @internal
    */
   openCallbacks = 0
@@ -223,8 +227,8 @@ export class Message {
   }
 
   /**
-   * Whether the API still shows the message. A message is hidden from the time at which its cancel is requested.
-   * [queue.md 4.2, choice]
+   * Whether the API still shows the message. As soon as a cancel is requested, the API no longer shows the message.
+   * This package chose this time; public sources leave it open. [queue.md 4.2]
    * @internal
    */
   get visible(): boolean {
@@ -239,7 +243,10 @@ export class Message {
   }
 }
 
-/** Details of a log entry that only some states have. */
+/**
+ * Details of a log entry. They depend on its state: for example, `nextDeliveryTime` exists only for `CREATED` and
+ * `RETRY`.
+ */
 export interface LogDetail {
   readonly nextDeliveryTime?: number
   readonly error?: string
@@ -277,7 +284,7 @@ export const messageFields: Readonly<Record<string, RecordField<Message>>> = {
   callerIp: (message) => message.origin.callerIp,
 }
 
-/** Returns the same fields for a record that has a `message`, such as a log entry. */
+/** Returns the fields of `messageFields` for records that have a `message`, such as log entries. */
 export function fieldsThrough<T extends { readonly message: Message }>(): Record<string, RecordField<T>> {
   return Object.fromEntries(
     Object.entries(messageFields).map(([name, field]) => [name, (record: T) => field(record.message)]),
@@ -285,8 +292,8 @@ export function fieldsThrough<T extends { readonly message: Message }>(): Record
 }
 
 /**
- * Fraction of the sandbox's memory that the message log may use. The same limit applies to dead letters, and to each
- * kind of deduplication keys.
+ * Fraction of the sandbox's memory that the message log may use. Dead letters, deduplication keys of messages, and
+ * deduplication keys of schedules may each use the same fraction.
  */
 export const messagesShare: number = 1 / 16
 
@@ -359,11 +366,11 @@ export class MessageLog {
   }
 }
 
-/** Estimated size of a log entry and its entries in indexes, in bytes. */
+/** Estimated size of a log entry in bytes, including its references in indexes. */
 const entryBytes = 100
 /**
- * Estimated size of a message without body and headers, in bytes. It counts together with the first log entry about the
- * message.
+ * Estimated size of a message in bytes, without its body and headers. It is added to the size of the first log entry
+ * about the message.
  */
 const messageBytes = 400
 
@@ -376,7 +383,7 @@ export function weightOfMessage({ url, body, settings }: Message): number {
   return messageBytes + url.length + body.length + weightOfHeaders(settings.headers)
 }
 
-/** Fields of a response that a workflow run reads. */
+/** Response to a delivery, as a workflow run reads it. */
 export interface RunReply {
   /** Status; 0 without a response. */
   readonly status: number
@@ -391,7 +398,10 @@ export interface RunReply {
 /** Result of a delivery: a response, or the reason why there is none. */
 export interface RawOutcome extends RunReply {
   readonly error?: string
-  /** Fact for the traffic log that the queue cannot see. For example, the handler ran, but its response was lost. */
+  /**
+   * Note for the traffic log about something that the queue itself cannot know. For example, the handler ran, but its
+   * response was lost.
+   */
   readonly note?: string
   /** Set if no response will arrive. The attempt then ends when it times out. */
   readonly never?: true
@@ -405,7 +415,7 @@ export interface StubbableDelivery {
   /** `seq` of the attempt's traffic entry. */
   readonly seq: number
   /**
-   * Sends another body to the endpoint, to see its response. The request is not logged or recorded, and takes no
+   * Sends another body to the endpoint and returns the response. The request is not logged or recorded, and takes no
    * virtual time.
    */
   probe(body: Bytes): RawOutcome | Promise<RawOutcome>
@@ -432,18 +442,14 @@ export interface RunMessage {
    */
   readonly isCall: boolean
   /**
-   * Returns the step to which the message belongs: the message submits the step, makes its call, or carries the
-   * response to this call. Returns `undefined` if there is none.
+   * Returns the step to which the message belongs. The message submits this step, or makes the call of the step, or
+   * contains the response to that call. Returns `undefined` if the message belongs to no step.
    */
   step(message: Message): { readonly stepName: string; readonly stepType: string } | undefined
-  /**
-   * Returns the headers that deliveries of this message have in addition to the usual ones. Their names are those of
-   * the message's dialect.
-   */
+  /** Returns additional headers for deliveries of this message. Their names are in the dialect of the message. */
   headers(message: Message): HeaderList
-  /** Returns the body of the deliveries of this message. */
   body(message: Message): Bytes
-  /** Returns the SHA-256 of the body. Returns `undefined` if the whole body would have to be read. */
+  /** Returns the SHA-256 of the body if it is known without reading the whole body. Otherwise, returns `undefined`. */
   bodyHash(message: Message): Bytes | undefined
   /**
    * Returns why the message fails although the status of the response is a success. Returns `undefined` if the response
@@ -451,7 +457,8 @@ export interface RunMessage {
    */
   wrongWith(message: Message, reply: RunReply): string | undefined
   /**
-   * Returns the role in the run of a callback that reports this message. Returns `undefined` if the callback has none.
+   * Returns the role that a callback about this message has in the workflow run. Returns `undefined` if the callback
+   * has no role.
    */
   reporter(kind: 'callback' | 'failure-callback'): RunMessage | undefined
   /** Adds fields of the workflow run to the body of a callback, and returns the body. */

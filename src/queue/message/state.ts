@@ -27,8 +27,8 @@ abstract class StateFacts {
   /** Delay before the next attempt, and its reason. */
   declare readonly wait?: RetryWait
   /**
-   * Request for this message. `attempt`: deliver the message now, although it was not due. `end`: cancel it. Only
-   * planned, running and ended messages can have `end`.
+   * Action that a request or a test demanded for this message. `attempt`: deliver the message now, before it is due.
+   * `end`: cancel the message. Only planned, running and ended messages can have `end`.
    */
   declare readonly asked?: ManualRequest
 
@@ -51,14 +51,14 @@ abstract class StateFacts {
 type ManualRequest = 'attempt' | 'end'
 
 /**
- * State of a message whose attempt is due at the time `due`, when its timer fires. If a cancel was requested, the
- * message ends at that time instead. [queue.md 4.2]
+ * State of a message whose timer will fire at the time `due`. The attempt is then due. If a cancel was requested, the
+ * message ends at that time, without the attempt. [queue.md 4.2]
  */
 export class Planned extends StateFacts {
   readonly is = 'planned'
   /**
-   * Time at which flow control began to hold the message. Set after flow control has admitted it. The message then has
-   * its slots and is about to start.
+   * Time at which flow control began to hold the message. Set only for a message that flow control has held and then
+   * admitted. This message has its slots and is about to start.
    */
   declare readonly heldSince?: number
 
@@ -135,7 +135,7 @@ export class Ended extends StateFacts {
 
 export type MessageState = Planned | Waiting | Running | Held | Parked | Ended
 
-/** What an attempt means for its message. */
+/** What happens to a message after an attempt: it ends, or is retried. */
 export type AttemptVerdict =
   | { readonly is: 'delivered' | 'failed' }
   /** The workflow run has ended, so the message gets no further attempt. */
@@ -148,7 +148,9 @@ export type MessageEvent =
       readonly is: 'due'
       /** Whether the FIFO queue of the message is paused. */
       readonly isPaused: boolean
-      /** If the service is down: the current time, and the time at which the service is up again. */
+      /**
+       * Downtime of the service: `now` is the current time, and `until` is the time at which the service is up again.
+       */
       readonly downtime?: { readonly now: number; readonly until: number } | undefined
     }
   /**
@@ -277,10 +279,10 @@ function afterPlanned(state: Planned, event: MessageEvent): MessageState {
       return new Planned(event.to, retried, later, asked, heldSince)
     }
     case 'released':
-      // An admitted message starts at this instant anyway, so the request changes nothing.
+      // An admitted message starts at this time even without the request, so the request changes nothing.
       return heldSince === undefined ? new Planned(event.now, retried, wait, asked ?? 'attempt') : state
     case 'cancelled':
-      // Do not end an admitted message here. Its timer must fire first, because its slots are freed then.
+      // Do not end an admitted message here. Its timer must fire first, because that frees its slots.
       if (event.endsAtOnce && heldSince === undefined) return cancelled(state)
       return new Planned(due, retried, wait, 'end', heldSince)
     case 'vanished':
@@ -292,7 +294,7 @@ function afterPlanned(state: Planned, event: MessageEvent): MessageState {
 
 /**
  * Handles a message that is due.
- * @returns the same state if an attempt may start; flow control may still hold it
+ * @returns the unchanged state if an attempt may start; flow control may still hold the message
  */
 function whenDue(state: Planned, { isPaused, downtime }: MessageEvent & { readonly is: 'due' }): MessageState {
   const { due, retried, wait, asked, heldSince } = state
@@ -304,7 +306,8 @@ function whenDue(state: Planned, { isPaused, downtime }: MessageEvent & { readon
 }
 
 /**
- * Plans a message that has waited: it got a slot of its FIFO queue, or the request that submitted it got its response.
+ * Plans the next attempt of a message that no longer waits. The message got a slot of its FIFO queue, or the request
+ * that submitted the message got its response.
  */
 function turned(state: Waiting, { now, notBefore, queue }: MessageEvent & { readonly is: 'freed' }): MessageState {
   const { retried, wait, asked } = state
@@ -325,8 +328,8 @@ function resumed(state: Parked, { now, queue }: MessageEvent & { readonly is: 'f
 }
 
 /**
- * Handles a cancel of a waiting or parked message. The message ends when it would have been due, without waiting for a
- * slot.
+ * Handles the cancel of a waiting or parked message. The message ends at its due time, without waiting for a slot. If
+ * that time has passed or `endsAtOnce` is set, the message ends immediately.
  */
 function leftEarly(state: Waiting | Parked, event: MessageEvent): MessageState {
   if (event.is !== 'cancelled') return state
@@ -414,7 +417,7 @@ export function restored(past: DumpedState, now: number, waitsFor: Waiting['wait
   return asked !== undefined || waitsFor === undefined ? planned : new Waiting(due, retried, wait, waitsFor)
 }
 
-/** Whether an attempt is in flight if this is the latest state in the message log. */
+/** Whether an attempt is in flight, according to the latest state of the message in the message log. */
 export function isUnderWay(state: LoggedState): boolean {
   return state === 'ACTIVE' || state === 'ERROR'
 }
@@ -434,8 +437,9 @@ export function isConcluded<M extends Concluding<M>>({ isEnded, openCallbacks }:
 }
 
 /**
- * Handles the end of a message. If the message is a callback, the message that it reports has one open callback less.
- * @returns the reported message if it now frees its slot, too
+ * Handles the end of a message. If the message is a callback, subtracts 1 from the open callbacks of the message that
+ * it reports.
+ * @returns the reported message if it no longer needs its slot
  */
 export function concludedWith<M extends Concluding<M>>({ source }: M): M | undefined {
   if (source === undefined) return undefined

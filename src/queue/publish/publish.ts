@@ -23,8 +23,8 @@ export interface PublishHeaders {
   /** Default headers of a URL group. Headers of the request take precedence. */
   readonly beneath?: HeaderList
   /**
-   * Whether the `Authorization` header is meant for the destination. It is if the request sent its queue token in
-   * another way.
+   * Whether the `Authorization` header is meant for the destination. This is the case if the request sent its queue
+   * token in another way.
    */
   readonly ownAuthorization?: boolean
 }

@@ -98,8 +98,8 @@ export class UrlGroups {
   }
 
   /**
-   * Adds endpoints, and creates the group if it does not exist. An endpoint replaces the one with the same name. If
-   * there is none, it replaces the one with the same URL.
+   * Adds endpoints, and creates the group if it does not exist. An endpoint replaces the existing endpoint with the
+   * same name, or else the existing endpoint with the same URL.
    */
   upsert(name: string, endpoints: readonly UrlGroupEndpoint[]): UrlGroup {
     checkName(name, 'url group name')

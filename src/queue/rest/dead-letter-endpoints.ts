@@ -78,8 +78,8 @@ function retryMany(call: ServiceRequest, api: QueueApi): RawResponse {
   const query = queryAndBody(call)
   const selection = dlqSelection(query, queue)
   const ids = query.get('dlqIds') ?? []
-  // Dead letters of workflow runs cannot be retried. If the request selects by filters, omit them. If it names their
-  // IDs, `checkRetry()` rejects it.
+  // Dead letters of workflow runs cannot be retried. If the request selects dead letters by filters, omit those of
+  // workflow runs. If the request names IDs of dead letters, `checkRetry()` rejects those of workflow runs.
   const only = (letter: DeadLetter): boolean =>
     (ids.length > 0 || letter.message.part === undefined) && (selection.only?.(letter) ?? true)
   const page = queue.courier.deadLetters.select({ ...selection, only })

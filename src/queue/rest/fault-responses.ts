@@ -24,7 +24,6 @@ export const queueFaults: ServiceFaults<QueueApi> = {
   restart: (until, { queue }) => queue.courier.restart(until),
 }
 
-/** Returns facts for fault rules from the settings of a request, such as its flow-control key. */
 function settingFacts({ settings }: ServiceRequest): FaultFacts {
   return {
     flowControlKey: settings.get('flow-control-key'),

@@ -80,7 +80,7 @@ export function readFilters<T>(query: QueryValues, rules: FilterRules): RecordQu
   for (const [given, values] of query) {
     const name = synonyms[given] ?? given
     if (rules.filters.includes(name) || name === rules.ids) {
-      // An empty list such as `"messageIds": []` is no filter. [queue.md 1.5]
+      // An empty list such as `"messageIds": []` does not count as a filter. [queue.md 1.5]
       if (values.length === 0) continue
       const known = filters.get(name) ?? new Set<string>()
       for (const value of values) {

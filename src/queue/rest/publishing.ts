@@ -26,7 +26,7 @@ export const publishEndpoints: readonly QueueEndpoint[] = [
   row(
     'POST',
     '/v2/enqueue/:queue/**',
-    'Publish into a FIFO queue; creates the queue.',
+    'Publish into a FIFO queue, which is created if it does not exist.',
     (call, api) => publish(call, api, call.params.queue),
     { facts: (call) => ({ ...targetFacts(call), queue: call.params.queue }), limit: 'daily' },
   ),
@@ -35,7 +35,6 @@ export const publishEndpoints: readonly QueueEndpoint[] = [
   }),
 ]
 
-/** Returns the destination of a publish or schedule as a fact for fault rules. */
 export function targetFacts(call: ServiceRequest): FaultFacts {
   const rules = { rejectEncodedDestination: false }
   const { url, group } = readTarget(call.rest, splitQuery(call.query, call.dialect).rest, rules)
@@ -104,7 +103,6 @@ export function requestDialect(
   return (spoken.isUnmarked ? undefined : queue.wordsByName.get(spoken.dialect.name)) ?? queue.words
 }
 
-/** Merges the options in headers and query. Headers take precedence. */
 function settingsOf({ settings, lists }: Pick<ServiceRequest, 'settings' | 'lists'>, query?: RawSettings): RawSettings {
   if (lists === undefined && (query === undefined || query.size === 0)) return settings
   return new Map<string, HeaderValue>([...(query ?? []), ...settings, ...(lists ?? [])])

@@ -37,7 +37,6 @@ export const queueEndpoints: readonly QueueEndpoint[] = [
   open('GET', '/v2/readiness', 'Check readiness.', () => empty()),
 ]
 
-/** Returns the queue API for the gateway of the sandbox. */
 export function queueService(queue: QueueEngine, options: QueueServiceOptions): Service<QueueApi> {
   const { token, readOnlyToken, more = [] } = options
   const limits = new CallLimits(queue.policy, queue.limits.messagesPerDay)

@@ -27,8 +27,8 @@ export function row(
 }
 
 /**
- * Fact for fault rules that a path segment gives, by the segment before it. In `/v2/queues/orders`, the segment after
- * `queues` is the fact `queue`.
+ * Facts for fault rules, by the path segment before their value. In `/v2/queues/orders`, the segment `queues` comes
+ * before `orders`. The value of the fact `queue` is therefore `orders`.
  */
 const namedBehind: Readonly<Record<string, keyof FaultFacts>> = {
   enqueue: 'queue',
@@ -67,7 +67,8 @@ export function done(_nothing: void): RawResponse {
 }
 
 /**
- * Returns the parameters of the query, without the token and without options of the service such as those of a publish.
+ * Returns the parameters of the query. Leaves out the token, and all parameters with the prefix of the dialect, such as
+ * publish options.
  */
 export function queryOf(call: ServiceRequest): Map<string, string[]> {
   const query = new Map<string, string[]>()
@@ -97,7 +98,7 @@ export function queryAndBody(call: ServiceRequest): QueryValues {
 
 /**
  * Returns a schema that reads the names and values of a JSON object. `v.record` would drop names such as `constructor`.
- * A filter with such a name must be rejected, because without it the request would select everything.
+ * A filter with such a name must be rejected, because a request without filters selects everything.
  */
 export function entriesOf<S extends v.GenericSchema>(
   value: S,
@@ -113,8 +114,8 @@ export function entriesOf<S extends v.GenericSchema>(
 }
 
 /**
- * Maximum number of values in the JSON body of a request. It limits memory: a batch of empty items needs most memory
- * for its responses. [choice]
+ * Maximum number of values in the JSON body of a request. It limits memory. The worst case is a batch of many empty
+ * items, because each item gets a response. This package chose the number; public sources leave it open.
  */
 export const maxQueueValues = 1_048_576
 

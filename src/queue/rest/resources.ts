@@ -53,7 +53,7 @@ export const resourceEndpoints: readonly QueueEndpoint[] = [
   row(
     'POST',
     '/v2/topics/:name/endpoints',
-    'Add or change endpoints of a URL group; creates the group.',
+    'Add or change endpoints of a URL group, which is created if it does not exist.',
     (call, { queue }) => {
       const { endpoints } = parsed(
         call,
@@ -93,8 +93,8 @@ function schedule(queue: QueueEngine, call: ServiceRequest): Schedule {
 }
 
 /**
- * Options with example values. The defaults of a URL group may contain an option that requires another one, which only
- * the later publish contains. The check of the defaults adds these examples in place of the later publish.
+ * Options with example values, for the check of the defaults of a URL group. A default may require an option that only
+ * the later publish contains. The check uses these examples in place of that publish.
  */
 const broughtByPublishes: readonly (readonly [string, string])[] = ['', 'callback-', 'failure-callback-'].flatMap(
   (prefix) => [

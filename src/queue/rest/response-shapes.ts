@@ -55,7 +55,6 @@ function headersOf(message: Message): Record<string, string[]> {
   return headerMap(redactedHeaders(message.headers, message.settings.redact))
 }
 
-/** Returns the JSON fields that messages, dead letters and log entries have in common. */
 function common(message: Message): Shape {
   const { origin, settings } = message
   return {

@@ -6,7 +6,7 @@ import type { Schedule } from './schedule.js'
 
 // Applies fault rules to the firing of a schedule. A fault can delay, repeat or prevent the publish.
 
-/** Publishes of one firing that a fault has changed. */
+/** The changed publishes of one firing, after a fault has been applied. */
 export interface TriggerPlan {
   /** Number of publications. */
   readonly times: number

@@ -23,7 +23,7 @@ export interface ScheduleDraft {
   readonly headers: PublishHeaders | undefined
   readonly callerIp: string
   readonly region: string
-  /** `seq` of the log entry of the request that created the schedule. Absent without such a request. */
+  /** `seq` of the log entry about the request that created the schedule. Absent if no request created the schedule. */
   readonly cause?: number | undefined
 }
 
@@ -65,7 +65,7 @@ export class Schedule {
    * @internal
    */
   lastMessages: readonly Message[] = []
-  /** Reason for which the latest firing published nothing. `undefined` if it published messages. */
+  /** Reason why the latest firing published nothing. `undefined` if it published messages. */
   error: string | undefined
   /**
    * `seq` of the log entry about the creation of the schedule, which is the cause of its firings.

@@ -45,7 +45,10 @@ export interface PublishOption {
   readonly on?: 'schedule'
   readonly about: string
   read(text: string, into: PublishSettings, gathering: Gathering): void
-  /** Returns the option as text, from the settings of a message. Returns `undefined` if the settings do not set it. */
+  /**
+   * Returns the option as text, read from the settings of a message. Returns `undefined` if the message does not have
+   * this option.
+   */
   write(settings: PublishSettings): string | undefined
 }
 
@@ -88,7 +91,7 @@ export const publishOptions: readonly PublishOption[] = [
     default: '3; for a callback, the retries of its message',
     bounds: "the plan's maximum, if quotas are enforced; never more than 999,999",
     callbacks: true,
-    about: 'Retries after the first attempt.',
+    about: 'Number of retries after the first attempt.',
     read(text, into, gathering) {
       if (!/^\d+$/.test(text))
         throw invalid(gathering, 'retries', `${JSON.stringify(text)} is not a non-negative integer`)
@@ -122,7 +125,7 @@ export const publishOptions: readonly PublishOption[] = [
     default: '0s',
     bounds: "the plan's maximum, when quotas are enforced",
     callbacks: true,
-    about: 'Wait before the first attempt.',
+    about: 'Delay before the first attempt.',
     read(text, into, gathering) {
       const delay = parseServiceDuration(text)
       if (delay === undefined) throw invalid(gathering, 'delay', `${JSON.stringify(text)} is not a duration`)
@@ -300,7 +303,7 @@ export const publishOptions: readonly PublishOption[] = [
   },
 ]
 
-/** Groups of options whose names contain a variable part. [queue.md 2.2] */
+/** Groups of options with a variable part in their name, such as `forward-<name>`. [queue.md 2.2] */
 export const openSettings: readonly { readonly name: string; readonly about: string }[] = [
   { name: 'forward-<name>', about: 'Delivered as header `<Name>`.' },
   {

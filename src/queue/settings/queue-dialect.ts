@@ -9,9 +9,9 @@ export interface DialectSpelling {
 }
 
 /**
- * Dialect of a publisher. Deliveries, signatures and callbacks of its messages use the same dialect. If a publish
- * belongs to no dialect, its deliveries have the headers of all configured dialects. Every app then finds the headers
- * that it reads.
+ * Dialect of a publisher. Deliveries, signatures and callbacks of its messages use the same dialect. If a publish has
+ * no header of any dialect, its deliveries have the headers of all configured dialects. Every app then finds the
+ * headers that it reads.
  */
 export class QueueDialect {
   /** Prefixes of the service's own headers, in lower case. */
@@ -19,8 +19,9 @@ export class QueueDialect {
   /** Names of the response header that forbids retries, in lower case. */
   readonly nonRetryable: readonly string[]
   /**
-   * `User-Agent` of deliveries. A request can have only one, so with several dialects it is that of the last one, the
-   * vendor's. An app that reads this header was written for the real service.
+   * `User-Agent` of deliveries. A request can have only one `User-Agent`. If there are several dialects, the last one
+   * determines it. That is the vendor's dialect, because an app that reads this header was written for the real
+   * service.
    */
   readonly userAgent: string
 
@@ -55,7 +56,7 @@ export class QueueDialect {
 }
 
 export interface QueueDialects {
-  /** Dialect for requests whose headers belong to no dialect. */
+  /** Dialect for requests that have no header of any dialect. */
   readonly fallback: QueueDialect
   readonly all: readonly QueueDialect[]
 }

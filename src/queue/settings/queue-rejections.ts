@@ -12,12 +12,12 @@ export class QueueRejection extends Error {
 
 /**
  * Error responses of the queue API. If a text is quoted from a public source, its comment cites queue.md 1.13. The
- * other texts follow two patterns, which are a choice: `<thing> <id> not found` and `invalid <field>: <reason>`.
+ * other texts follow two patterns, which this package chose: `<thing> <id> not found` and `invalid <field>: <reason>`.
  */
 export const refusals = {
   /** 401 [queue.md 1.13] */
   invalidToken: (): QueueRejection => new QueueRejection(401, 'unable to authenticate: invalid token'),
-  /** 404 if the token is valid, but in another region. [queue.md 1.13] */
+  /** 404 if the token is valid in another region, but not in this one. [queue.md 1.13] */
   otherRegion: (user: string, region: string): QueueRejection =>
     new QueueRejection(404, `user (${user}) not found in this region (${region})`),
   /** The text of the service is not public. [queue.md 10] */
@@ -36,12 +36,12 @@ export const refusals = {
     new QueueRejection(400, `invalid ${field} url: ${reason}`),
   /** [queue.md 1.13] */
   deduplicationColon: (): QueueRejection => new QueueRejection(400, "DeduplicationId cannot contain ':'"),
-  /** The status and the form of this text are choices. [queue.md 1.13] */
+  /** This package chose the status and the form of this text; public sources leave both open. [queue.md 1.13] */
   quota: (name: string, limit: number, status: number): QueueRejection =>
     new QueueRejection(status, `quota ${name} exceeded, current limit: ${limit}`),
   notFound: (thing: string, id: string): QueueRejection => new QueueRejection(404, `${thing} ${id} not found`),
   invalid: (field: string, reason: string): QueueRejection => new QueueRejection(400, `invalid ${field}: ${reason}`),
-  /** The beginning of the text is public. */
+  /** Public sources quote the beginning of this text: `Invalid cron expression`. */
   invalidCron: (reason: string): QueueRejection => new QueueRejection(400, `Invalid cron expression: ${reason}`),
   /** [workflow.md 1] */
   runNotFound: (id: string): QueueRejection => new QueueRejection(404, `workflowRun ${id} not found`),
@@ -52,7 +52,7 @@ export const refusals = {
   runOver: (id: string): QueueRejection => new QueueRejection(400, `workflowRun ${id} is not running`),
   /** [workflow-later.md 5] */
   exceedsLimit: (): QueueRejection => new QueueRejection(429, '-1 EXCEEDS_LIMIT'),
-  /** The body texts of the service are not public. [queue.md 10] */
+  /** The texts of the service for exceeded rate limits are not public. [queue.md 10] */
   dailyLimit: (headers: Readonly<Record<string, string>>): QueueRejection =>
     new QueueRejection(429, 'exceeded daily rate limit', Object.entries(headers)),
   burstLimit: (headers: Readonly<Record<string, string>>): QueueRejection =>

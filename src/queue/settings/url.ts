@@ -29,7 +29,7 @@ export function targetOf(destination: string): PublishTarget {
 /**
  * Parses the target of a publish from the path of the request. If a proxy has replaced `https://` with `https:/`,
  * restores the slash. If the whole URL is percent-encoded, decodes it. [queue.md 1.3]
- * @param raw path after that of the endpoint, not decoded
+ * @param raw part of the path after the path of the endpoint, such as `https://shop.test`; not decoded
  * @param query query of the destination; empty if there is none
  */
 export function readTarget(
@@ -66,7 +66,6 @@ export function checkTarget({ url, group }: PublishTarget): void {
   else if (!resourceName.test(group)) throw refusals.invalidScheme()
 }
 
-/** Checks that a URL can be parsed and has a host. */
 function checkForm(url: string, field: string): void {
   if (checked.has(url)) return
   if (!URL.canParse(url) || new URL(url).hostname === '')

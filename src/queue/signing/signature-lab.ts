@@ -50,8 +50,8 @@ export interface SignOptions {
   /** Period in which the signature is valid. Default: the `signatureWindow` of the sandbox. */
   readonly window?: SignatureWindow
   /**
-   * Dialect of the signature, which determines the claim `iss`. Default: the dialect of the sandbox. For `auto` it is
-   * the vendor's, because the vendor's SDKs check the claim.
+   * Dialect of the signature, which determines the claim `iss`. Default: the dialect of the sandbox. If that is `auto`,
+   * the default is the vendor's dialect, because the vendor's SDKs check the claim.
    */
   readonly dialect?: string
 }
@@ -102,7 +102,7 @@ function flawedClaims(flaw: SignatureFlaw | undefined, url: string, body: Bytes)
     case 'reserialized':
       return { body: bodyHash(utf8(otherSpelling(text(body)))) }
     case 'expired':
-      // 1 second after 1970-01-01 is in the past for any host date and any virtual time.
+      // This signature expired 1 second after the beginning of 1970. Every host date and every virtual time is later.
       return { iat: 0, exp: 1 }
     case 'not-yet-valid':
       return { nbf: 253_402_300_799 }
@@ -139,8 +139,8 @@ function keyFor(overrides: SignOptions, keys: SigningKeys): string {
 }
 
 /**
- * Returns the signature of a delivery that a fault changes. If the flaw is not possible, uses a similar one. This is
- * `key` if the keys were not rotated often enough, and `body` if the body is not JSON.
+ * Applies a fault to the signature of a delivery and returns the changed signature. If the flaw is not possible, uses a
+ * similar flaw: `key` if the keys were not rotated often enough, and `body` if the body is not JSON.
  */
 export function faultySignature(
   { flaw, skewMs }: SigningFault,
@@ -159,9 +159,10 @@ export function faultySignature(
 }
 
 /**
- * Returns the time claims that a server would set if its clock were fast or slow by `skewMs` milliseconds. In the
- * window `wide`, receivers compare the claims with the date of the host. There the signature has expired long ago, or
- * begins in the far future.
+ * Returns the time claims that a server sets if its clock is `skewMs` milliseconds fast, or slow if the number is
+ * negative. In the window `wide`, receivers compare the claims with the date of the host. A fast clock then gives
+ * claims in the far future. A clock that is slow by more than the lifetime of a signature gives claims that expired
+ * long ago.
  */
 function skewedTimes(skewMs: number, { at, window }: SigningContext): Partial<SignatureClaims> {
   if (window === 'real') {

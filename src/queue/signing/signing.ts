@@ -16,9 +16,9 @@ export interface SignatureClaims {
   readonly iss: string
   /** Full destination URL. */
   readonly sub: string
-  /** Expiration in Unix seconds. All times of a token are in seconds. */
+  /** Expiration in Unix seconds. The times in all claims are in seconds. */
   readonly exp: number
-  /** Start of the validity in Unix seconds, 0 in a valid signature. */
+  /** Time from which the signature is valid, in Unix seconds. Always 0, unless a test or a fault changes the claim. */
   readonly nbf: number
   /** Time of signing in Unix seconds. In the window `wide`, never later than the beginning of 2020. */
   readonly iat: number

@@ -27,7 +27,7 @@ export interface CopyContext {
   readonly seed?: number | string
   /** Failed assertion, if a test failed. */
   readonly failure?: { readonly message: string; readonly nearest?: number }
-  /** Question for an agent, with which a prompt begins. */
+  /** Question to an agent. A copied prompt begins with it. */
   readonly question?: string
 }
 
@@ -118,7 +118,7 @@ function ofRange(entries: readonly TraceEntry[], [from, to]: readonly [number, n
 }
 
 function ofMessage(entries: readonly TraceEntry[], message: string): readonly TraceEntry[] {
-  // A request that published several messages is not part of the selection.
+  // Include the request that published the message, but only if it published no other message.
   const requests = new Map<unknown, boolean>()
   for (const { type, cause, messageId } of entries) {
     if (type === 'published' && cause !== undefined) requests.set(cause, messageId === message && !requests.has(cause))

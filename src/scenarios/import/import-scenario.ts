@@ -231,7 +231,7 @@ class Writer {
     for (const url of callbacks) if (url !== undefined && !byUrl.has(url)) byUrl.set(url, [])
     return [...byUrl].map(([url, script]) => {
       // Sort the steps by the times of their attempts, because all messages to one destination share one script. Remove
-      // `pass` steps at its end, which have no effect.
+      // `pass` steps at the end of the script, because they have no effect.
       const steps = [...script].sort((a, b) => a.at - b.at).map(({ fault }) => fault)
       while (steps.at(-1)?.kind === 'pass') steps.pop()
       return { url, recorded: steps }
@@ -252,8 +252,8 @@ class Writer {
       steps.push(step)
     }
     const open = this.#parts.filter(({ message }) => message.state === 'OPEN')
-    // If a message was still pending, stop the scenario at the time of the last record, because later events are
-    // unknown.
+    // If a message had not ended in the last record, stop the scenario at the time of this record, because later events
+    // are unknown.
     if (open.length > 0) steps.push({ advanceTo: iso(Math.max(now, ...open.map(({ message }) => message.lastSeenAt))) })
     else steps.push({ drain: true })
     return steps

@@ -11,7 +11,7 @@ import {
   maxAttempts,
 } from './imported-records.js'
 
-/** One attempt. `startedAt` and `took`, its duration, are in milliseconds. Both are recorded or estimated. */
+/** One attempt. `startedAt` and the duration `took` are in milliseconds. Both values are recorded or estimated. */
 export type TimedAttempt = AttemptFact & { readonly retried: number; readonly startedAt: number; readonly took: number }
 
 /** One message, with all facts that its records contain. */

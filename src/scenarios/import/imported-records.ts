@@ -5,7 +5,9 @@ import type { HeaderList } from '../../kernel/http.js'
 // becomes facts about one message. Unknown and invalid fields are ignored. [queue.md 1.5, 4.3, 5.4, 5.5]
 
 export interface AttemptFact {
-  /** Number of the attempt, 0 for the first one. Log entries do not contain it, so there it is counted. */
+  /**
+   * Number of the attempt, 0 for the first one. Log entries do not contain the number, so their attempts are counted.
+   */
   readonly retried?: number | undefined
   readonly status: number
   readonly error?: string | undefined

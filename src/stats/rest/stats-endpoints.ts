@@ -13,7 +13,7 @@ export interface StatsServiceOptions {
 }
 
 /**
- * Error texts of the statistics API. All of them are choices, because the texts of the service are not public.
+ * Error texts of the statistics API. This package chose all of them, because the texts of the service are not public.
  * [statistics.md 2]
  */
 const refusals = {

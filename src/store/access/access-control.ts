@@ -47,22 +47,21 @@ export interface UserDescription {
   readonly selectors: readonly Permissions[]
 }
 
-/** Prefix of every token, so that it looks like those of the service. */
+/** Prefix of every token, as in tokens of the service. */
 const tokenHead = latin1('\x01\x87')
 const secretLength = 16
 const shortestPassword = 8
 
 /** Users and tokens as JSON. */
 export interface AccessDump {
-  /** Tokens of the two built-in users. */
+  /** Tokens of `default` and `default_ro`. */
   readonly tokens: Tokens
   /** Key that signs the tokens of users. */
   readonly key: PortableString
-  /** Users that ACL SETUSER created, with the rules that create them again. */
+  /** Users that ACL SETUSER created. ACL SETUSER with the same `rules` creates the same user again. */
   readonly users: readonly { readonly name: PortableString; readonly rules: readonly PortableString[] }[]
 }
 
-/** Users, their permissions and their tokens. */
 export class AccessControl {
   readonly #random: Random
   /** Signs the tokens of GENTOKEN, so that this store recognizes and rejects tokens of other stores. */
@@ -117,7 +116,6 @@ export class AccessControl {
     this.#changed()
   }
 
-  /** Adds a callback for every change of users or tokens. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener)
   }
@@ -166,12 +164,12 @@ export class AccessControl {
     }
   }
 
-  /** Replaces tokens and users with the result of `dump()`. */
   load({ tokens, key, users }: AccessDump, hasCommand: (name: string) => boolean): void {
     this.#tokens = tokens
     this.#key = bytesOf(key)
     this.#users = new Map()
-    // The dump may come from a sandbox that accepted other rules.
+    // Accept all rules of redis-server, because the dump may come from a sandbox that accepted more rules than this
+    // one.
     const rights = { dialect: 'redis', hasCommand } as const
     for (const { name, rules } of users) this.setUser(bytesOf(name), rules.map(bytesOf), rights)
     this.#changed()
@@ -191,7 +189,8 @@ export class AccessControl {
 
   /**
    * Returns the REST token of a user.
-   * @param password password that was passed to GENTOKEN, token that GENTOKEN returned, or the user's own password
+   * @param password the password that was passed to GENTOKEN, the token that GENTOKEN returned, or the user's own
+   * password
    */
   tokenFor(name: Bytes, password: Bytes): string | undefined {
     if (name === standard.name) return password === this.#tokens.standard ? password : undefined
@@ -204,7 +203,6 @@ export class AccessControl {
     return this.#restToken(user, user.hasNoPassword ? '' : hashOf(password))
   }
 
-  /** Returns random hexadecimal digits, for ACL GENPASS. */
   randomHex(digits: number): string {
     return hexId(this.#random, digits)
   }

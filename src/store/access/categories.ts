@@ -1,11 +1,8 @@
 import type { CommandDescription, CommandFlag } from '../command/command-description.js'
 
-// Categories and names of commands for access control.
-
-/** Properties of a command that permissions depend on. */
 export type Permissible = Pick<CommandDescription, 'name' | 'group' | 'flags'>
 
-/** Every category, in the order of ACL CAT. `json` is the service's own. [store.md 6.3, redis 7.0] */
+/** All categories, in the order of ACL CAT. redis-server does not have `json`. [store.md 6.3, redis 7.0] */
 export const categories = [
   'keyspace',
   'read',
@@ -39,23 +36,25 @@ export function isCategory(name: string): name is Category {
   return known.has(name)
 }
 
-/** Categories by documentation group, for groups whose category has a different name. */
+/** Documentation groups whose category has another name: `sorted-set` → `sortedset`. */
 const categoryOfGroup: Readonly<Record<string, Category>> = {
   'sorted-set': 'sortedset',
   functions: 'scripting',
 }
 
-/** Additional categories of commands that work on several types. */
+/**
+ * Categories of commands that work on several types. The commands have these in addition to the category of their
+ * group.
+ */
 const furtherCategories: Readonly<Record<string, readonly Category[]>> = {
   SORT: ['set', 'sortedset', 'list'],
   SORT_RO: ['set', 'sortedset', 'list'],
 }
 
-/** Returns the categories of a command, derived from its group and flags. */
 export function categoriesOf({ name, group, flags }: Permissible): ReadonlySet<Category> {
   const found = new Set<Category>(furtherCategories[name])
   const own = categoryOfGroup[group] ?? group
-  // In redis-server, PUBSUB HELP does not have the category of its group.
+  // As in redis-server, PUBSUB HELP does not have the category `pubsub`, although it is in the group `pubsub`.
   if (isCategory(own) && name !== 'PUBSUB HELP') found.add(own)
   for (const flag of flags) if (isCategory(flag)) found.add(flag)
   // Commands such as EVAL_RO do not belong to `read`: a script is not known to be read-only before it runs.
@@ -68,8 +67,8 @@ function bound(name: string, group: string, ...flags: CommandFlag[]): readonly [
 }
 
 /**
- * Commands that need a connection or have their own endpoint, such as MULTI. Clients cannot send them as commands over
- * REST. A user's permissions for such a command apply to its endpoint. [store.md 7.4]
+ * Commands that need a connection, such as AUTH, or that have their own REST endpoint, such as MULTI. REST does not
+ * accept them as ordinary commands. A user's permissions for such a command apply to its endpoint. [store.md 7.4]
  */
 export const connectionBound: ReadonlyMap<string, Permissible> = new Map([
   bound('AUTH', 'connection', 'fast'),

@@ -5,10 +5,9 @@ import type { KeyUse, Names } from '../command/arguments.js'
 import type { Denial } from '../command/errors.js'
 import { type Category, categoriesOf, isCategory, type Permissible } from './categories.js'
 
-/** Error for a rejected rule. If redis-server also rejects the rule, both texts are the same. */
+/** Error for a rejected rule. If redis-server also rejects the rule, the text is that of redis-server. */
 export class RefusedRule extends Error {}
 
-/** Facts about the store that are needed to check a rule. */
 export interface RuleContext {
   /** Accepted rules: `service` for those that the service documents, `redis` for all rules of redis-server. */
   readonly dialect: 'service' | 'redis'

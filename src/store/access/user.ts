@@ -26,11 +26,14 @@ export class AclUser implements User {
   /** Whether every password is accepted. */
   hasNoPassword = false
   permissions: Permissions = new Permissions()
-  /** Additional permissions. If the user's own rules deny a command, a single selector that allows it is enough. */
+  /**
+   * Selectors, which add permissions. If the user's own rules deny a command, one selector that allows the command is
+   * enough.
+   */
   selectors: readonly Permissions[] = []
   /**
-   * Password hashes, as ACL GETUSER shows them. If the password is a token of GENTOKEN, the value is this token in
-   * plain text, otherwise `undefined`.
+   * Passwords of the user. Keys: password hashes, as ACL GETUSER shows them. Values: the password in plain text if it
+   * is a token of GENTOKEN, otherwise `undefined`.
    */
   #passwords = new Map<string, string | undefined>()
 
@@ -43,8 +46,9 @@ export class AclUser implements User {
   }
 
   /**
-   * Returns `undefined` if the user's own rules or one of the selectors allow the command. Otherwise, returns one
-   * denial: that of the check that comes last in the order command, keys, channels. [redis 7.0]
+   * Returns `undefined` if the user's own rules or one of the selectors allow the command. Otherwise, returns one of
+   * the denials. The denial of a channel takes precedence over that of a key, and the denial of a key over that of the
+   * command. [redis 7.0]
    */
   denial(command: Permissible, named: Named, work?: Work): Denial | undefined {
     let furthest: Denial | undefined

@@ -11,7 +11,10 @@ export type WaitEnd = { readonly reply: Reply } | { readonly error: unknown }
 export interface CommandClient {
   /** Address that monitors show. */
   readonly address?: string
-  /** Task of this process that awaits the replies. While a command waits, this task counts as asleep. */
+  /**
+   * Task in this process that awaits the replies. While a command waits, the task counts as asleep, so that virtual
+   * time can continue.
+   */
   readonly task?: Task
   /**
    * Bytes of memory that the store already keeps for the client. The names of the keys that the client waits for are
@@ -24,11 +27,14 @@ export interface CommandClient {
 export interface BlockObserver {
   /** Called when the wait is ended from outside, for example by CLIENT UNBLOCK. */
   unblocked(how: Unblocking): void
-  /** Must call `take()`, which runs the non-blocking command for the blocked client. */
+  /**
+   * Called when the blocked client can perhaps be served. Must return the result of `take()`, which runs the
+   * non-blocking command for this client.
+   */
   during<T>(take: () => T): T
   /**
    * Called when the wait has ended.
-   * @param took non-blocking command that took the element; `undefined` if nothing was taken
+   * @param took the non-blocking command that took the element; `undefined` if nothing was taken
    */
   ended(end: WaitEnd, took: readonly Bytes[] | undefined): void
 }
@@ -39,7 +45,7 @@ interface Room {
   tell(listener: () => void): void
 }
 
-/** Command that waits. Its connection runs no further command until this one has ended. */
+/** Command that waits. Its connection runs no further command until this command has ended. */
 export class Blocked {
   witness: BlockObserver | undefined
   #end: WaitEnd | undefined
@@ -78,7 +84,7 @@ export class Blocked {
    * Calls the listener synchronously when the wait ends. Before that, all clients that get an element from the same
    * command, transaction or script are served. If the wait has already ended, calls the listener immediately.
    *
-   * The connection must not run its next command inside the listener. It must wait at least for `await undefined`.
+   * The connection must not run its next command inside the listener, but at the earliest after `await undefined`.
    * Otherwise, the next command would become a part of the command that ended this wait.
    */
   onEnd(listener: (end: WaitEnd) => void): void {

@@ -47,13 +47,13 @@ export class BlockedClients {
   size = 0
   readonly #store: WaitingStore
   /**
-   * Blocked commands by key, longest wait first. If only one command waits for a key, it is stored without a set. This
-   * saves memory when there are very many keys.
+   * Blocked commands by key, longest wait first. If only one command waits for a key, the command is stored without a
+   * set. This saves memory when there are very many keys.
    */
   #byKey = new Map<Bytes, Blocked | Set<Blocked>>()
   /**
-   * Ended waits that `#byKey` still lists. Each step removes only a few of them, so that many clients that waited for
-   * very many keys can leave at the same time.
+   * Ended waits that `#byKey` still lists. Each step removes only a few of them, so no step takes long, even after many
+   * waits for very many keys have ended at the same time.
    */
   #leaving: { readonly blocked: Blocked; at: number }[] = []
   readonly #all = new Map<Blocked, Companions>()
@@ -68,7 +68,9 @@ export class BlockedClients {
   #isTransaction = false
   /** Listeners to call after all clients were served. */
   readonly #untold: (() => void)[] = []
-  /** Whether the running command may wait. If the command finds no element, it stores its request in `#want`. */
+  /**
+   * Whether the running command may wait. If the command finds no element, the command stores its request in `#want`.
+   */
   #mayWait = false
   #want: BlockingRequest | undefined
   #took: readonly Bytes[] | undefined
@@ -123,7 +125,7 @@ export class BlockedClients {
 
   /**
    * Takes an element from the first key that has one. If no key has an element, the running command waits, or returns
-   * its empty reply if it cannot wait. Called by commands.
+   * its empty reply if the command cannot wait. Called by commands.
    */
   takeOrWait(want: BlockingRequest, user: User): Reply {
     const { db, work } = this.#store
@@ -165,8 +167,8 @@ export class BlockedClients {
   }
 
   /**
-   * Runs a transaction. A command in it that finds no element does not wait. It replies with `atOnce` of its request if
-   * that is set, otherwise as after its timeout.
+   * Runs a transaction. A command of the transaction that finds no element does not wait. Its reply is `atOnce` of its
+   * request if set, otherwise the reply after its timeout.
    */
   transaction<T>(run: () => T): T {
     const outer = this.#isTransaction
@@ -199,7 +201,6 @@ export class BlockedClients {
     }
   }
 
-  /** Serves the blocked clients whose keys have elements. */
   serve(): void {
     if (!this.isDue) return
     this.#isHeld = true

@@ -16,7 +16,10 @@ export class ArgReader {
   readonly #command: string
   readonly #argv: readonly Bytes[]
   #at: number
-  /** Receives the keys and channels of the command. Absent when the command runs, which does not need them. */
+  /**
+   * Receives the keys and channels of the command. Absent while the command runs, because only checks before the run
+   * need the keys and channels.
+   */
   readonly names: Names | undefined
 
   constructor(command: string, argv: readonly Bytes[], start: number, names?: Names) {
@@ -79,8 +82,8 @@ export class ArgReader {
 }
 
 /**
- * Parser for one or more arguments. It need not report missing or surplus arguments, because `command()` defines that
- * error for all commands.
+ * Parser for one or more arguments. The parser need not report missing or surplus arguments, because `command()`
+ * reports both for all commands.
  */
 export interface Arg<T> {
   /** Usage in the reference, such as `key [key …]`. The model tests generate random commands from this text. */
@@ -208,7 +211,10 @@ export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   }
 }
 
-/** Returns a parser that repeats a sequence of plain arguments, at least once. All arguments are in one array. */
+/**
+ * Returns a parser for one or more repetitions of these arguments, such as `field value [field value …]`. The result is
+ * one flat array with all arguments.
+ */
 export function inTurn(...args: readonly Arg<Bytes>[]): Arg<readonly Bytes[]> {
   const one = args.map((arg) => arg.usage).join(' ')
   return {
@@ -334,8 +340,8 @@ export function deadlineOf(words: ExpirationOptions, now: number, command: strin
 }
 
 /**
- * Returns the instant that is `word` times `unit` milliseconds after `from`. The time must be positive, and the result
- * must fit into 64 bits.
+ * Returns the instant `from` + number × `unit` in milliseconds. `word` contains the number, which must be positive. The
+ * instant must fit into 64 bits.
  */
 export function deadline(word: Bytes, unit: 1 | 1000, from: number, command: string): number {
   const time = toInt64(word)
@@ -345,7 +351,7 @@ export function deadline(word: Bytes, unit: 1 | 1000, from: number, command: str
 
 const maxTime = 0x7fff_ffff_ffff_ffffn
 
-/** Returns an instant as `deadline()` does, but also accepts a time of 0 or less. */
+/** Returns the same instant as `deadline()`, but for a parsed number, which may be 0 or less. */
 export function deadlineIn(time: number | bigint, unit: 1 | 1000, from: number, command: string): number {
   if (typeof time === 'number' && Math.abs(time) < 1e12) return time * unit + from
   const length = BigInt(time) * BigInt(unit)

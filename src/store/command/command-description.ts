@@ -26,10 +26,12 @@ export type CommandFlag =
   | 'nomulti'
   | 'keyspace'
 
-/** Whether the service documents a command or only redis-server has it, according to docs/protocol/commands.json. */
+/**
+ * `documented`: the service documents the command. `redis`: only redis-server has the command. The source is
+ * docs/protocol/commands.json.
+ */
 export type CommandStatus = 'documented' | 'redis'
 
-/** Static description of a command. */
 export interface CommandDescription {
   /** Upper-case name; a subcommand follows after a space. */
   readonly name: string
@@ -37,7 +39,6 @@ export interface CommandDescription {
   readonly group: string
   readonly flags: readonly CommandFlag[]
   readonly writes: boolean
-  /** Whether scripts can call the command. */
   readonly inScripts: boolean
   readonly usage: string
   readonly since: string
@@ -46,10 +47,8 @@ export interface CommandDescription {
   /** Minimum and maximum number of arguments, including the name. */
   readonly minWords: number
   readonly maxWords: number
-  /** Returns whether the number of arguments is allowed. */
   hasArity(argv: readonly Bytes[]): boolean
   /** Returns the keys and channels in the arguments, as far as the arguments can be parsed. */
   namesIn(argv: readonly Bytes[]): Names
-  /** Returns the keys in the arguments. */
   keysOf(argv: readonly Bytes[]): readonly Bytes[]
 }

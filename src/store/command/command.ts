@@ -19,7 +19,6 @@ import { replyError, wrongArity } from './errors.js'
 import { frees } from './memory.js'
 import type { Reply } from './reply.js'
 
-/** Context that the body of a command works with. */
 export interface CommandContext {
   readonly db: Database
   readonly store: CommandStore
@@ -47,19 +46,20 @@ export interface CommandRow<A extends ArgSpecs> {
   readonly deviations?: string
   /**
    * Returns the work that can be predicted from the arguments and the sizes of their keys, in units, see kernel/work.
+   * The function reads only sizes.
    *
-   * The function reads only sizes. Its units are charged to the work budget before the command runs, in a transaction
-   * before its first command. The function is absent if the arguments already limit the cost. Other work is charged
-   * while the command runs.
+   * The units are charged to the work budget before the command runs. In a transaction, they are charged before the
+   * first command runs. If the arguments already limit the work, the function is absent. Other work is charged while
+   * the command runs.
    */
   work?(db: Database, ...values: Values<A>): number
   /** Runs the command. It is synchronous, so that a transaction can run its commands without `await`. */
   run(context: CommandContext, ...values: Values<A>): Reply
 }
 
-/** Command whose argument parsers are already connected to its body, so that the engine can run it. */
+/** Command as the engine runs it. The command parses its own arguments. */
 export interface Command extends CommandDescription {
-  /** Category of the documentation and of access control, such as `string` or `hash`. Set by the table. */
+  /** Category of the documentation and of access control, such as `string` or `hash`. The command table sets it. */
   group: string
   /** Returns the predictable units of work; 0 if the arguments cannot be parsed. */
   workOf(argv: readonly Bytes[], db: Database): number
@@ -124,8 +124,8 @@ function charged(run: Body, work: Price): Body {
 }
 
 /**
- * All commands are objects of this class. Their common code is then compiled into the store, and only the bodies are
- * called.
+ * All commands are objects of this class, so that the JavaScript engine can inline their common code. Only the bodies
+ * of the commands are called as functions.
  */
 class DeclaredCommand implements Command {
   readonly name: string
@@ -181,7 +181,7 @@ class DeclaredCommand implements Command {
 
   execute(argv: readonly Bytes[], context: CommandContext): Reply {
     checkArity(this, argv)
-    // One argument adds at most one member.
+    // Each argument can add at most one member, so the number of arguments limits the growth of a collection.
     context.db.expectMembers(this.#adds ? argv.length : 0)
     return this.#call(this.#run, context, argv)
   }

@@ -1,7 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
 
-// Limits of what a connection can keep in memory.
-
 /**
  * Maximum bytes that the store keeps for one connection: commands that wait for EXEC, names, subscriptions, watched
  * keys, and keys that a blocked command waits for.

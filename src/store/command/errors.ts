@@ -238,17 +238,17 @@ export function requestTooLarge(limit: number, actual: number, docs: string): Re
  */
 export function replyTooLarge(limit: number, hasRun: boolean): ReplyError {
   return new ReplyError(
-    `ERR max response size exceeded. Limit: ${limit} bytes for all replies to one request. ${fate(hasRun)}. Ask for less at once, or raise policy.maxResponseSize`,
+    `ERR max response size exceeded. Limit: ${limit} bytes for all replies to one request. ${fate(hasRun)}. Request less data per request, or raise policy.maxResponseSize`,
   )
 }
 
 /**
- * Returns the error for replies that cannot be encoded with the remaining work. A limit of this package, not of the
- * service.
+ * Returns the error for replies whose encoding needs more work than the request has left. A limit of this package, not
+ * of the service.
  */
 export function replyTooMuchWork(limit: number, hasRun: boolean): ReplyError {
   return new WorkExceeded(
-    `ERR max work exceeded. Limit: ${limit} units for one request, including its response. ${fate(hasRun)}. Ask for less at once, or raise policy.maxWork`,
+    `ERR max work exceeded. Limit: ${limit} units for one request, including its response. ${fate(hasRun)}. Request less data per request, or raise policy.maxWork`,
   )
 }
 
@@ -259,13 +259,13 @@ function fate(hasRun: boolean): string {
 /** Returns the error for a request that takes too much work. A limit of this package, not of the service. */
 export function tooMuchWork(limit: number): ReplyError {
   return new WorkExceeded(
-    `ERR max work exceeded. Limit: ${limit} units for one request. Ask for less at once, or raise policy.maxWork`,
+    `ERR max work exceeded. Limit: ${limit} units for one request. Request less work per request, or raise policy.maxWork`,
   )
 }
 
 export function tooManyRows(limit: number): ReplyError {
   return new ReplyError(
-    `ERR max work exceeded. Limit: ${limit} commands for one request. Send fewer at once, or raise policy.maxWork`,
+    `ERR max work exceeded. Limit: ${limit} commands for one request. Send fewer commands per request, or raise policy.maxWork`,
   )
 }
 
@@ -293,7 +293,7 @@ export function keyTooLarge(limit: number, actual: number): ReplyError {
 
 /**
  * Returns the error for a legacy JSON path without a usable value.
- * @param what reason in the text of the error, such as `not an array`
+ * @param what the reason in the text of the error, such as `not an array`
  */
 export function jsonPathMissing(what: string): ReplyError {
   return new ReplyError(`ERR Path does not exist or ${what}`)
@@ -326,7 +326,6 @@ export function notFound(what: 'User' | 'Command', name: Bytes): ReplyError {
   return new ReplyError(`ERR ${what} '${cText(name)}' not found`)
 }
 
-/** Returns the error for an unknown option of EXPIRE and similar commands. */
 export function unsupportedOption(option: Bytes): ReplyError {
   return new ReplyError(`ERR Unsupported option ${text(option)}`)
 }
@@ -364,8 +363,8 @@ function sixDecimals(value: number): string {
 }
 
 /**
- * Returns the error for a geo search with none or both of two options that exclude each other.
- * @param command name of the command as it was sent, because redis repeats it
+ * Returns the error for a geo search that has neither or both of two options that exclude each other.
+ * @param command the name of the command as it was sent, because redis repeats it
  */
 export function searchNeedsOne(choices: string, command: string): ReplyError {
   return new ReplyError(`ERR exactly one of ${choices} can be specified for ${command}`)
@@ -381,7 +380,7 @@ export function noSuchGroupOfKey(key: Bytes, group: Bytes): ReplyError {
 
 /**
  * Returns the error for an invalid argument of a command that claims pending entries, such as XCLAIM.
- * @param option name of the option in the text of the error, such as `min-idle-time` or `IDLE option`
+ * @param option the name of the option in the text of the error, such as `min-idle-time` or `IDLE option`
  */
 export function invalidClaimArgument(option: string, command = 'XCLAIM'): ReplyError {
   return new ReplyError(`ERR Invalid ${option} argument for ${command}`)
@@ -391,7 +390,6 @@ export function unknownClaimOption(option: Bytes): ReplyError {
   return new ReplyError(`ERR Unrecognized XCLAIM option '${cText(option)}'`)
 }
 
-/** Returns the error for a subcommand with invalid options. */
 export function subcommandSyntax(container: string, subcommand: Bytes | string): ReplyError {
   return new ReplyError(
     `ERR unknown subcommand or wrong number of arguments for '${cText(subcommand as Bytes)}'. Try ${container} HELP.`,

@@ -4,7 +4,7 @@
  */
 export const maxMembers = 16_000_000
 
-/** Write commands that free memory or need none. redis-server runs them even when its memory is full. */
+/** Write commands that free memory or need no memory. redis-server runs them even when its memory is full. */
 export const frees: ReadonlySet<string> = new Set(
   `DEL UNLINK FLUSHALL FLUSHDB GETDEL EXPIRE PEXPIRE EXPIREAT PEXPIREAT PERSIST RENAME RENAMENX LPOP RPOP LMPOP LREM LTRIM SPOP
 SREM SMOVE HDEL ZREM ZPOPMIN ZPOPMAX ZMPOP ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE XACK XDEL XTRIM BLPOP BRPOP

@@ -1,12 +1,13 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 
 /**
- * Result of a command. A byte string represents a bulk string, a `Status` a simple string, and a number an integer. A
- * double is a byte string that the command has formatted. Errors are thrown as `ReplyError`. [store.md 3.1]
+ * Result of a command. A byte string represents a bulk string, a `Status` a simple string, and a number an integer.
+ * Commands format floating-point numbers themselves and return them as byte strings. Errors are thrown as `ReplyError`.
+ * [store.md 3.1]
  */
 export type Reply = null | number | bigint | Bytes | Status | NilArray | readonly Reply[]
 
-/** Simple string. The text `OK` is not encoded as base64. */
+/** Simple string, such as `OK`. In responses with base64, the text `OK` stays plain text. */
 export class Status {
   readonly text: Bytes
   constructor(text: string) {

@@ -4,8 +4,6 @@
  */
 import type { Bytes } from '../../kernel/bytes.js'
 
-// ---- parsing numbers --------------------------------------------------------------------------------------------
-
 const int64Min = -(2n ** 63n)
 const int64Max = 2n ** 63n - 1n
 const decimalDigits = /^-?[1-9][0-9]{15,18}$/
@@ -23,7 +21,7 @@ export function parseInt64(bytes: Bytes): number | bigint | undefined {
   if (length - at > 15) return parseLongInt64(bytes)
   const lead = bytes.charCodeAt(at) - 48
   if (lead === 0) return length === 1 ? 0 : undefined
-  // Also rejects a lone "-", whose next char code is NaN.
+  // A lone "-" has no next character. `lead` is then NaN, so this check rejects the text, too.
   if (!(lead >= 1 && lead <= 9)) return undefined
   let value = lead
   for (at++; at < length; at++) {
@@ -46,8 +44,8 @@ const decimalFloat = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 const hexFloat = /^([+-]?)0[xX](?=\.?[0-9a-fA-F])([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?(?:[pP]([+-]?[0-9]+))?$/
 const infinity = /^([+-]?)inf(?:inity)?$/i
 /**
- * Matches a number with only zeros before the exponent. Its value is exactly 0. Other numbers that parse to 0 are too
- * small for a double.
+ * Matches texts whose value is exactly 0: only zeros before the exponent. If any other text parses to 0, its value is
+ * too small for a double.
  */
 const nothing = /^[+-]?(?:0[xX][0.]*(?:[pP]|$)|[0.]*(?:[eE]|$))/
 
@@ -76,8 +74,6 @@ function readDouble(text: string): number {
   return sign === '-' ? -value : value
 }
 
-// ---- formatting numbers -----------------------------------------------------------------------------------------
-
 /** Formats a score as replies show it: the shortest text that parses to the same double. [store.md 3.4] */
 export function formatScore(score: number): Bytes {
   if (score === Infinity) return 'inf' as Bytes
@@ -89,8 +85,8 @@ export function formatScore(score: number): Bytes {
 const longDecimals = 17
 
 /**
- * Formats a double as INCRBYFLOAT and HINCRBYFLOAT reply: without exponent and trailing zeros. As for a score, the text
- * has as few digits as possible, but as in redis at most 17 decimals. [store.md 3.4]
+ * Formats a double like the replies of INCRBYFLOAT and HINCRBYFLOAT: without exponent and trailing zeros. The text has
+ * as few digits as possible. As in redis, it has at most 17 decimals. [store.md 3.4]
  */
 export function formatDecimal(value: number): Bytes {
   const shortest = String(value)
@@ -113,7 +109,7 @@ export function formatDistance(distance: number): Bytes {
 /** Formats like C's `%.*f`. Unlike `toFixed`, an exact half is rounded to the even digit. */
 function formatFixed(value: number, decimals: number): string {
   const rounded = value.toFixed(decimals)
-  // A value is exactly between two texts only if it is an odd multiple of 2^-(decimals+1).
+  // Only an odd multiple of 2^-(decimals+1) is exactly between two texts. `toFixed` rounds all other values correctly.
   if (Math.abs((value * 2 ** (decimals + 1)) % 2) !== 1) return rounded
   const cut = value.toFixed(decimals + 1).slice(0, -1)
   return (cut.charCodeAt(cut.length - 1) & 1) === 0 ? cut : rounded

@@ -64,7 +64,7 @@ function each(shape: Shape): Shape {
 
 /**
  * Returns a shape that splits a flat list into pairs.
- * @param second shape of the second item of each pair
+ * @param second the shape of the second item of each pair
  */
 function pairs(second: Shape): Shape {
   return (reply, argv) => {
@@ -77,7 +77,7 @@ function pairs(second: Shape): Shape {
 
 /**
  * Returns a shape that applies only if the command has this argument.
- * @param word argument in upper case
+ * @param word the argument in upper case
  */
 function having(word: string, shape: Shape): Shape {
   return (reply, argv) => (argv.some((given) => given.toUpperCase() === word) ? shape(reply, argv) : reply)
@@ -113,7 +113,7 @@ const streams: Shape = (reply) => {
 }
 
 /**
- * Converts a row of COMMAND INFO: flags, categories, tips and key specifications become sets, subcommands are rows of
+ * Shape of a row of COMMAND INFO. Flags, categories, tips and key specifications become sets. Subcommands are rows of
  * the same shape.
  */
 const commandRow: Shape = (row, argv) => {

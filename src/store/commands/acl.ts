@@ -187,7 +187,7 @@ function deniedIn(argv: readonly Bytes[], user: User, store: CommandStore): stri
 
 /**
  * Returns the denial for a command that exists only on connections and is not in the command table. The arguments of
- * subscriptions are channels, and those of WATCH are keys.
+ * subscriptions are channels, and the arguments of WATCH are keys.
  */
 function boundDenial(
   bound: Permissible,

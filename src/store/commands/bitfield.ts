@@ -72,7 +72,8 @@ class Field {
 }
 
 /**
- * Returns the index of the byte that contains a bit. It divides instead of shifting, because bit positions exceed 2^32.
+ * Returns the index of the byte that contains a bit. The function divides instead of shifting, because bit positions
+ * exceed 2^32.
  */
 function byteOf(bit: number): number {
   return Math.floor(bit / 8)

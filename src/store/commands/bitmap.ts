@@ -20,8 +20,6 @@ function bitAt(array: Uint8Array, offset: number): 0 | 1 {
   return ((byte >> (7 - (offset & 7))) & 1) as 0 | 1
 }
 
-// ---- BITCOUNT and BITPOS ----------------------------------------------------------------------------------------
-
 /** Bits of a bitmap from `from` to `to`, both included; empty if `from > to`. */
 interface BitRange {
   readonly from: number
@@ -58,7 +56,8 @@ function countOnes(array: Uint8Array, { from, to }: BitRange): number {
   const last = to >>> 3
   let count = 0
   for (let at = first; at <= last; at++) count += onesOf[array[at]!]!
-  // The first and last byte were counted completely, so their bits outside the range are subtracted.
+  // The first and last byte were counted completely, so the bits of these two bytes that are outside the range are
+  // subtracted.
   count -= onesOf[array[first]! & ~(0xff >> (from & 7)) & 0xff]!
   count -= onesOf[array[last]! & (0x7f >> (to & 7))]!
   return count
@@ -150,8 +149,6 @@ function combine(operation: Bytes, sources: readonly Bytes[], { db }: CommandCon
   const arrays = sources.map((source) => db.array(source) ?? new Uint8Array())
   return operate(arrays, length)
 }
-
-// ---- the group --------------------------------------------------------------------------------------------------
 
 export const bitmapCommands: readonly Command[] = [
   command('SETBIT', {

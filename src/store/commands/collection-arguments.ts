@@ -1,4 +1,4 @@
-/** Arguments that several groups of collections share, with the errors of redis. */
+/** Arguments that commands of several collection types share, with the errors of redis. */
 import type { Bytes } from '../../kernel/bytes.js'
 import { globMatcher } from '../../kernel/glob.js'
 import type { Random } from '../../kernel/random.js'
@@ -28,7 +28,9 @@ export function words(usage: string, min = 0): Arg<Bytes[]> {
   }
 }
 
-/** Parses an integer that must be `least` or more. Throws the error for smaller integers and for other texts. */
+/**
+ * Parses an integer that must be `least` or more. Throws the given error for a smaller integer and for any other text.
+ */
 export function intFrom(least: number, word: Bytes, error: ErrorName): number {
   const value = parseInt64(word)
   if (value === undefined || value < least) throw replyError(error)
@@ -36,7 +38,8 @@ export function intFrom(least: number, word: Bytes, error: ErrorName): number {
 }
 
 /**
- * Returns a parser for an integer between two bounds. It rejects an invalid integer before later arguments are read.
+ * Returns a parser for an integer between two bounds. The parser rejects an invalid integer before later arguments are
+ * read.
  */
 export function within(usage: string, least: number, most: number, error: ErrorName): Arg<number> {
   return {
@@ -65,7 +68,7 @@ function positive(word: Bytes): number {
 
 /**
  * Returns a parser for `numkeys key [key …]`.
- * @param tooMany name of the error if `numkeys` is larger than the number of remaining arguments
+ * @param tooMany the name of the error if `numkeys` is larger than the number of remaining arguments
  * @param readCount parses `numkeys`, and throws the command's own error if it is invalid
  */
 export function numberedKeys(
@@ -111,12 +114,12 @@ function toCursor(word: Bytes): bigint {
   return digits[1] === '-' ? BigInt.asUintN(64, -value) : value
 }
 
-/** Text for `deviations` of all scans: a difference between redis-server and this store. */
+/** Text for the field `deviations` of all scan commands. It describes a difference from redis-server. */
 export const wholePages = 'Without COUNT one call visits `policy.scanPageSize` (1000) keys, not 10.'
 
 /**
  * Parses the options of a scan.
- * @param pageSize number of names per page if COUNT is absent
+ * @param pageSize the number of names per page if COUNT is absent
  */
 export function toScanOptions(
   words: readonly Bytes[],
@@ -175,9 +178,9 @@ export const maxRepeats: number = 2 ** 24
 const unitsPerPick = 14
 
 /**
- * Picks `count` names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER do. For a positive count, all names are different, and
- * there are at most `size` of them. For a negative count, names may be repeated.
- * @param unitsMore additional work for each name
+ * Picks random names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER do. A positive `count` picks different names, at most
+ * all `size` names. A negative `count` may repeat names: -5 always picks 5 names.
+ * @param unitsMore the additional work for each name
  */
 export function pickNames(
   count: number,

@@ -1,4 +1,3 @@
-/** Commands that exist for all kinds of collections. */
 import type { Bytes } from '../../kernel/bytes.js'
 import { type Arg, key } from '../command/arguments.js'
 import { type Command, command } from '../command/command.js'

@@ -10,8 +10,6 @@ import { itemsOf, type Reply, Status } from '../command/reply.js'
 import type { CommandTable } from './command-table.js'
 import { helpCommand } from './help.js'
 
-// COMMAND and its subcommands, which describe the command table.
-
 const telling: readonly CommandFlag[] = ['slow', 'connection']
 
 /**
@@ -141,8 +139,8 @@ function isSubcommand({ name }: Command): boolean {
 }
 
 /**
- * Returns the position of the first key, that of the last key, and the step between keys. All three are 0 if the
- * positions depend on the arguments. [redis 7.0]
+ * Returns the position of the first key, the position of the last key, and the step between keys. All three are 0 if
+ * the positions depend on the arguments. [redis 7.0]
  */
 function keyPositions(command: Command): readonly [first: number, last: number, step: number] {
   const [first, second, ...more] = keysAt(command, fewWords)
@@ -164,12 +162,13 @@ const fewWords = 6
 
 /**
  * Returns the positions of the keys in an example of the command.
- * @param more number of arguments in addition to the minimum
+ * @param more the number of arguments in addition to the minimum
  */
 function keysAt(command: Command, more: number): readonly number[] {
   const name = command.name.split(' ') as Bytes[]
   // All arguments of the example are different. They are valid as paths and as JSON, but not as counts. A command with
-  // a count of keys can therefore not be parsed, which is right: its positions depend on the arguments.
+  // a count of keys can therefore not be parsed. This is intended, because the positions of its keys depend on the
+  // arguments.
   const length = command.minWords === command.maxWords ? command.minWords : command.minWords + more
   const argv = [...name, ...Array.from({ length: length - name.length }, (_, at) => latin1(`${at}.5`))]
   const { keys, channels } = command.namesIn(argv)
@@ -354,7 +353,7 @@ export const commandInfoCommands: readonly Command[] = [
       'INFO [<command> ...]': 'Returns the arity, flags, keys and categories of commands (default: all).',
       'DOCS [<command> ...]': 'Returns the version and group of commands (default: all).',
       'GETKEYS <full-command>': 'Returns the keys in the arguments of a command.',
-      'GETKEYSANDFLAGS <full-command>': 'Returns the keys in the arguments of a command, with their flags.',
+      'GETKEYSANDFLAGS <full-command>': 'Returns the keys in the arguments of a command, each with its flags.',
     },
     'redis',
   ),

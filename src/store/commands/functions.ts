@@ -73,8 +73,8 @@ function listed(library: StoredLibrary, withCode: boolean): Reply {
 }
 
 /**
- * Number of reply items for a library, without its functions. `itemsOfFunction` is the same for a function, without its
- * flags.
+ * Number of reply items for a library, without its functions. `itemsOfFunction` is the number of reply items for a
+ * function, without its flags.
  */
 const itemsOfLibrary = 8
 const itemsOfFunction = 8
@@ -121,8 +121,6 @@ function loadOptions(words: readonly Bytes[]): { code: Bytes; mayReplace: boolea
   for (const option of options) if (option.toUpperCase() !== 'REPLACE') throw unknownLoadOption(option)
   return { code: words[words.length - 1]!, mayReplace: options.length > 0 }
 }
-
-// FUNCTION DUMP and RESTORE.
 
 const mark = 'SF\x01'
 

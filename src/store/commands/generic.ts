@@ -56,8 +56,6 @@ function remove(name: string, { since, speed, keys = oneOrMore(key('W')), deviat
   })
 }
 
-// ---- renaming and copying ---------------------------------------------------------------------------------------
-
 /**
  * Renames a key, which keeps its expiration. If the new name already exists, its value is replaced without an event.
  */
@@ -103,8 +101,6 @@ function scan(cursor: bigint, wanted: ReturnType<typeof scanOptions.read>, { db,
   }
   return [latin1(store.cursors.of(page.cursor)), items]
 }
-
-// ---- the group --------------------------------------------------------------------------------------------------
 
 /** Replies of TYPE, one object per type, so that a reply allocates nothing. */
 const typeNames: Record<ValueType | 'none', Status> = {
@@ -202,7 +198,7 @@ export const genericCommands: readonly Command[] = [
     since: '6.2.0',
     // [store.md 7.2]
     deviations:
-      'There is one database, so DB must be 0. Copying a key onto itself does nothing; redis-server rejects it.',
+      'There is one database, so DB must be 0. Copying a key onto itself does nothing; redis-server rejects such a copy.',
     args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
     work: (db, source) => 6 * db.sizeOf(source),
     run({ db }, source, destination, options) {

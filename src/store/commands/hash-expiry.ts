@@ -125,8 +125,6 @@ function toDeadline(word: Bytes, unit: Unit, from: number, command: string): num
   return deadlineIn(time, unit, from, command)
 }
 
-// ---- HEXPIRE and its variants ----------------------------------------------------------------------------------------
-
 function expire(name: string, unit: Unit, from: From): Command {
   const seconds = unit === 1000 ? 'seconds' : 'milliseconds'
   return command(name, {
@@ -188,8 +186,6 @@ function timeOf(name: string, show: (at: number, now: number) => number, deviati
     },
   })
 }
-
-// ---- HGETEX and HSETEX ------------------------------------------------------------------------------------------
 
 function getAndExpire(key: Bytes, given: readonly Bytes[], { db, now }: CommandContext): Reply {
   const hash = db.container(key, HashValue)

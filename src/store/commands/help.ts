@@ -4,7 +4,7 @@ import { Status } from '../command/reply.js'
 
 /**
  * Declares `<container> HELP`, which returns two lines for each subcommand: its usage, then its description.
- * @param subcommands descriptions by usage, such as `{ 'REFCOUNT <key>': 'Always 1.' }`
+ * @param subcommands the descriptions by usage, such as `{ 'REFCOUNT <key>': 'Always 1.' }`
  */
 export function helpCommand(
   container: string,

@@ -50,12 +50,11 @@ export const commandTable: CommandTable<Command> = new CommandTable(groups)
 
 const documentedTable: CommandTable<Command> = new CommandTable(groups, ({ status }) => status === 'documented')
 
-/** Returns the commands that the policy `commands` enables. */
 export function commandsUnder(policy: 'all' | 'documented'): CommandTable<Command> {
   return policy === 'all' ? commandTable : documentedTable
 }
 
-/** Commands that wait, which only connections can send. [store.md 7.4] */
+/** Commands that can wait for an element. Only connections can send these commands. [store.md 7.4] */
 export const blockingTable: CommandTable<Command> = new CommandTable({
   list: blockingListCommands,
   'sorted-set': blockingSortedSetCommands,

@@ -5,7 +5,8 @@ import { measure, sizeOfValue } from '../keyspace/measure.js'
 import { JsonDocument } from '../values/json-value.js'
 import { RawString } from '../values/raw-string.js'
 
-// Content of INFO. All of it depends on the virtual clock, the store and its meter, so equal runs return equal text.
+// Content of INFO. The content depends only on the virtual clock, the store and its cost meter, so equal runs return
+// equal text.
 
 /** Version of redis that the service claims to be compatible with. [store.md 7.2] */
 export const redisVersion = '8.2.0'

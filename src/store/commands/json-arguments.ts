@@ -7,8 +7,6 @@ import { JsonPathError, type Path } from '../values/json-path-syntax.js'
 import { JsonTextError, type Layout, parseJson } from '../values/json-text.js'
 import { isNumber, type Json } from '../values/json-value.js'
 
-// Argument types of JSON.* commands, in addition to the common ones.
-
 export const path: Arg<Path> = word('path', toPath)
 export const value: Arg<Json> = word('value', toJson)
 

@@ -49,8 +49,6 @@ import {
   value,
 } from './json-arguments.js'
 
-// ---- documents and locations ------------------------------------------------------------------------------------
-
 function documentOf(db: Database, key: Bytes): JsonDocument | undefined {
   return db.container(key, JsonDocument)
 }
@@ -79,8 +77,8 @@ function evaluated<T>(path: Path, evaluate: () => T): T {
 
 /**
  * Checks that a document does not become deeper than JSON.SET allows.
- * @param above depth of the location
- * @param depth depth of the added value
+ * @param above the depth of the location
+ * @param depth the depth of the added value
  */
 function checkDepth(above: number, depth: number): void {
   if (above + depth > maxDepth) throw replyError('jsonDepth')
@@ -94,8 +92,6 @@ function payForCopies(places: number, value: Json, work: Work): void {
 function isRoot(path: Path): boolean {
   return path.segments.length === 0
 }
-
-// ---- replies in both path syntaxes ------------------------------------------------------------------------------
 
 /**
  * Returns the reply of a read command. For a `$` path, the reply has one item per match, which is `null` where `read`
@@ -126,7 +122,8 @@ interface Change {
 
 /**
  * Returns the reply of a write command. For a `$` path, the reply has one item per match, which is `null` for a value
- * of the wrong type. For a legacy path, it is the result of the last usable match, or an error if no match is usable.
+ * of the wrong type. For a legacy path, the reply is the result of the last usable match, or an error if no match is
+ * usable.
  */
 function changeEach({ path, places, otherType, change }: Change, changed: () => void): Reply {
   const replies = places.map(change)
@@ -187,8 +184,6 @@ function clampedIndex(index: number, length: number): number {
   return Math.min(Math.max(index < 0 ? index + length : index, 0), length)
 }
 
-// ---- writing values ---------------------------------------------------------------------------------------------
-
 interface Target {
   readonly document: JsonDocument
   readonly path: Path
@@ -196,7 +191,7 @@ interface Target {
 }
 
 /**
- * Returns the locations that are not inside another one. This searches the path from each location up to the root,
+ * Returns the locations that are not inside another location. This searches the path from each location up to the root,
  * which is charged to the work budget.
  */
 function outermostOf(places: readonly JsonLocation[], work: Work): JsonLocation[] {
@@ -289,7 +284,7 @@ function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[
   }
 }
 
-/** Adds to or multiplies every number among the matches. If one result is not finite, none is changed. */
+/** Adds to or multiplies every number among the matches. If one result is not finite, no number is changed. */
 function calculate(
   context: CommandContext,
   key: Bytes,
@@ -351,8 +346,6 @@ function firstIndex(array: JsonArray, wanted: Json, { start, stop, work }: Span)
   }
   return -1
 }
-
-// ---- JSON as replies --------------------------------------------------------------------------------------------
 
 function texted(values: Json, { store }: CommandContext, layout?: Layout): Bytes {
   try {

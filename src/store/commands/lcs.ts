@@ -27,8 +27,8 @@ function lengthAt(db: Database, key: Bytes): number {
 }
 
 /**
- * Returns whether redis-server would reject the strings as too long. It allocates four bytes for each pair of bytes, up
- * to a limit.
+ * Returns whether redis-server would reject the strings as too long. redis-server allocates four bytes for each pair of
+ * bytes, up to a limit.
  */
 function isTooLarge(a: number, b: number): boolean {
   return 4 * (a + 1) * (b + 1) > maxStringLength

@@ -13,7 +13,7 @@ import { SortedSet } from '../values/sorted-set-value.js'
 import { within } from './collection-arguments.js'
 import { helpCommand } from './help.js'
 
-// ---- encodings, with the default limits of redis-server 7.0 -----------------------------------------------------
+// Encodings are chosen with the default limits of redis-server 7.0.
 
 const maxEmbedded = 44
 function encodingOf(value: KeyspaceValue): string {
@@ -27,7 +27,7 @@ function encodingOf(value: KeyspaceValue): string {
   return value.type === 'list' ? 'quicklist' : value.type === 'string' ? 'raw' : value.type
 }
 
-// ---- references, as observed on redis-server 7.0 ----------------------------------------------------------------
+// Reference counts are those observed on redis-server 7.0.
 
 /** Matches the numbers that are shared objects in redis-server: all keys with the same number share one object. */
 const sharedNumber = /^(?:0|[1-9]\d{0,3})$/
@@ -40,13 +40,11 @@ function isShared(value: KeyspaceValue): boolean {
 // ---- memory -----------------------------------------------------------------------------------------------------
 
 /**
- * Approximate bytes that redis-server uses for a key, in addition to its content. `elementOverhead` is the same for an
- * element of a collection.
+ * Approximate bytes that redis-server uses for a key, in addition to its content. `elementOverhead` is the number of
+ * bytes for an element of a collection.
  */
 const keyOverhead = 48
 const elementOverhead = 16
-
-// ---- the group --------------------------------------------------------------------------------------------------
 
 export const objectCommands: readonly Command[] = [
   command('OBJECT ENCODING', {

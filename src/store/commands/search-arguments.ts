@@ -55,8 +55,8 @@ export interface NewIndex {
 }
 
 /**
- * Maximum number of prefixes of an index. It is a limit of this package, not of the service: every write is compared
- * with every prefix.
+ * Maximum number of prefixes of an index. This is a limit of this package, not of the service. It exists because every
+ * write is compared with every prefix.
  */
 export const maxPrefixes = 256
 export const maxFields = 1024

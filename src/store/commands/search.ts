@@ -77,7 +77,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.REINDEX', {
     flags: ['write', 'slow'],
     since,
-    deviations: 'The keys are read before the next search.',
+    deviations: 'The keys that the index covers are read before the next search.',
     args: [key('W')],
     work: (db) => 2 * db.keyCount,
     run: (context, name) =>
@@ -141,7 +141,7 @@ export const searchCommands: readonly Command[] = [
     args: [key('R'), filter, queryOptions],
     run(context, name, filter, options) {
       const { waiting, scripts } = context.store
-      // [search.md 0; the error text: choice]
+      // [search.md 0] This package chose the error text; public sources leave it open.
       if (!options.nocontent && (waiting.isTransaction || scripts.isRunning))
         throw new ReplyError('ERR SEARCH.QUERY is only allowed with NOCONTENT inside transactions and scripts')
       return ofIndex(context, name, null, (engine, index) => engine.queried(index, filter, options, context))
@@ -187,7 +187,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.LISTALIASES', {
     flags: ['read', 'slow'],
     since,
-    deviations: 'Listed in the order of creation.',
+    deviations: 'Aliases are listed in the order of creation.',
     args: [],
     run: ({ db }) => [...db.search.aliases].map(([alias, index]) => [alias, index]),
   }),

@@ -113,7 +113,7 @@ export const serverCommands: readonly Command[] = [
     'redis',
   ),
 
-  // ---- persistence: everything is in memory, and only the times of saves are kept -------------------------------
+  // Everything is in memory, so only the times of saves are kept.
 
   command('SAVE', {
     flags: ['slow', 'admin', 'dangerous', 'noscript', 'nomulti'],
@@ -158,8 +158,6 @@ export const serverCommands: readonly Command[] = [
     args: [],
     run: ({ store }) => Math.floor(store.persistence.savedAt / 1000),
   }),
-
-  // ---- one server with one database ----------------------------------------------------------------------------
 
   command('ROLE', {
     flags: ['fast', 'admin', 'dangerous', 'noscript'],

@@ -62,8 +62,8 @@ interface Row {
 }
 
 /**
- * Returns the elements in stored order, or those of a sorted set by score. DESC reverses lists and sorted sets, but not
- * sets, which have no order.
+ * Returns the elements in stored order, or the elements of a sorted set by score. DESC reverses lists and sorted sets,
+ * but not sets, which have no order.
  */
 function elementsOf(db: Database, key: Bytes, descending: boolean): Bytes[] {
   const value = db.use(key)

@@ -33,7 +33,7 @@ export function inputKeys(command: string): Arg<Bytes[]> {
   })
 }
 
-/** Operation and kind of result of a command. They determine which options may follow the keys. */
+/** Operation and kind of result of a command. Both determine which options may follow the keys. */
 export interface CombinationForm {
   readonly operation: SetOperation
   readonly result: 'members' | 'stored' | 'count'

@@ -40,8 +40,8 @@ export const limitsRanks = 'LIMIT also works with ranks. redis-server rejects th
 export function toRangeRequest(start: Bytes, stop: Bytes, options: readonly Bytes[], form: RangeForm): RangeRequest {
   const words = rangeWords(options, form)
   const { by, reverse, withScores, offset, limit } = words
-  // LIMIT is rejected by commands that only accept ranks. ZRANGE and ZRANGESTORE accept it even with ranks. [store.md
-  // 7.2]
+  // LIMIT is rejected by commands that only accept ranks. ZRANGE and ZRANGESTORE accept LIMIT even with ranks.
+  // [store.md 7.2]
   if (limit !== -1 && form.by === 'rank') throw replyError('limitWithoutBy')
   if (withScores && by === 'lex') throw replyError('withScoresByLex')
   if (by === 'rank') {

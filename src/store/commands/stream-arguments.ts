@@ -154,9 +154,9 @@ function readLength(from: ArgReader): number {
 }
 
 /**
- * Checks the trim options. With `~`, nothing is deleted until a stream has a hundred surplus entries. Then all of them
- * are deleted. The service keeps 120 entries for a limit of 30, but trims 1,000 entries to 30, plus or minus one.
- * redis-server deletes only whole nodes. [store.md 7.2]
+ * Checks the trim options. With `~`, nothing is deleted until a stream has a hundred surplus entries. Then all surplus
+ * entries are deleted. The service keeps 120 entries for a limit of 30, but trims 1,000 entries to 30, plus or minus
+ * one. redis-server deletes only whole nodes. [store.md 7.2]
  */
 function checkedTrim(words: TrimWords, required = false): Trim | undefined {
   if (words.to === undefined && words.limit) throw replyError('limitWithoutTrim')

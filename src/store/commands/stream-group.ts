@@ -181,8 +181,6 @@ export const streamGroupCommands: readonly Command[] = [
   }),
 ]
 
-// ---- groups and consumers ---------------------------------------------------------------------------------------
-
 function existingStream(db: Database, key: Bytes): Stream {
   const stream = db.container(key, Stream)
   if (stream === undefined) throw replyError('xgroupNeedsKey')
@@ -374,8 +372,6 @@ function history(
   return replies
 }
 
-// ---- pending entries --------------------------------------------------------------------------------------------
-
 interface PendingQuery {
   readonly minIdle: number
   readonly start: StreamId
@@ -449,7 +445,8 @@ function claimNumber(word: Bytes, option: string, command?: string): number {
 }
 
 /**
- * Returns a parser for IDs and options. The body of the command parses them, because the group must be looked up first.
+ * Returns a parser for IDs and options. The body of the command parses these arguments, because the group must be
+ * looked up first.
  */
 function claimWords(): Arg<Bytes[]> {
   return {

@@ -82,7 +82,7 @@ function setWithOptions(key: Bytes, value: Bytes, options: SetOptions, { db, now
   if (conditions + (nx ? 1 : 0) + (xx ? 1 : 0) > 1) throw replyError('syntax')
   oneDeadline(options, keepttl)
   const at = deadlineOf(options, now, 'set')
-  // Only GET and the conditions read the old value. Without them, the old value may have any type.
+  // Only GET and the conditions read the old value. Without GET and conditions, the old value may have any type.
   const old = get || conditions > 0 ? db.string(key) : undefined
   const reply = get ? (old ?? null) : null
   if (conditions > 0 && !satisfies(options, old)) return reply
@@ -186,8 +186,6 @@ const countedPairs: Arg<[Bytes, Bytes][]> = {
     return Array.from({ length: count }, () => pair.read(from))
   },
 }
-
-// ---- the group --------------------------------------------------------------------------------------------------
 
 export const stringCommands: readonly Command[] = [
   command('GET', {

@@ -11,7 +11,7 @@ import { type StoreOrigin, StoreReplica } from './store-replica.js'
 /** Number of replicas that are kept. With several replicas, reads can alternate between a few instants. */
 const maxReplicas = 4
 
-/** Past states of a store. They are computed only on request, by running the commands of the store again. */
+/** Past states of a store. The states are computed only on request, by running the commands of the store again. */
 export class StoreHistory {
   readonly #beginning: StoreOrigin
   readonly #ran: () => readonly ExecutedCommand[]
@@ -19,7 +19,7 @@ export class StoreHistory {
   #changeReader: ChangeReader | undefined
 
   /**
-   * @param beginning initial state of the store
+   * @param beginning the initial state of the store
    * @param ran returns all commands that have run so far, in order
    */
   constructor(beginning: StoreOrigin, ran: () => readonly ExecutedCommand[]) {
@@ -29,7 +29,7 @@ export class StoreHistory {
 
   /**
    * Reads the store as it was after `count` commands.
-   * @param now instant of the read, at or after the last of these commands
+   * @param now the instant of the read, at or after the last of these commands
    */
   look<T>(count: number, now: number, read: (store: StoreEngine) => T): T {
     const ran = this.#ran()
@@ -40,7 +40,7 @@ export class StoreHistory {
 
   /**
    * Returns the number of commands that ran up to an entry or an instant. `isLater` returns whether a command ran after
-   * that.
+   * the entry or instant.
    */
   countAt(isLater: (ran: ExecutedCommand) => boolean): number {
     const ran = this.#ran()
@@ -53,7 +53,6 @@ export class StoreHistory {
     return low
   }
 
-  /** Returns the changes of keys after an entry. */
   changes(after: number): readonly KeyChange[] {
     this.#changeReader ??= new ChangeReader(this.#beginning)
     const changes = this.#changeReader.upTo(this.#ran())

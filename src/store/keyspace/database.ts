@@ -27,26 +27,27 @@ interface Deadline extends HeapItem {
 }
 
 /**
- * Maximum bytes of a string that is converted to text as a whole. This is far more than any reply has. The longest
- * JavaScript string has four times this length.
+ * Maximum length in bytes of a string that is converted to text in one piece. Replies are always much shorter. The
+ * longest JavaScript string is four times as long.
  */
 export const maxText = 134_217_728
 
-/** Class of the containers that keys can have as values. `new Type()` creates an empty container. */
+/** Class of a container, such as `SortedSet`. `new Type()` creates an empty container. */
 export type ContainerClass<T extends Container> = new () => T
 
-/** Minimum number of expirations for a sweep. */
+/** Number of expirations up to which no sweep is needed. */
 const leastCrowd = 4096
 
 /**
- * Keyspace: one table of keys and their values. Commands look up their keys themselves, because some parse their
- * arguments before the lookup, and others after it. If a key has a value of another type, the lookup throws WRONGTYPE.
+ * Keyspace: one table of keys and their values. Commands look up their keys themselves, because some commands parse
+ * their arguments before the lookup, and others after the lookup. If a key has a value of another type, the lookup
+ * throws WRONGTYPE.
  */
 export class Database {
   readonly #entries = new OrderedTable<KeyEntry>()
   #deadlines = new Heap<Deadline>()
   #sequence = 0
-  /** The running command may add to a collection only if the collection has at most this many members. */
+  /** Maximum number of members that a collection may have before the running command adds to it. */
   #mostBefore = Number.POSITIVE_INFINITY
   /**
    * Keys of the containers that the running command uses. When the command ends, keys with an empty container are
@@ -62,7 +63,7 @@ export class Database {
   #made = new Set<Container>()
   /** Keys that a lookup did not find. Collected only while misses are recorded. */
   missed: Set<Bytes> | undefined
-  /** Maximum number of members in a collection and of keys. */
+  /** Maximum number of members in each collection, and maximum number of keys in the store. */
   mostMembers: number = maxMembers
   readonly search: SearchIndexes
   /** Called after the deletion of all keys, which causes no keyspace event. */
@@ -75,7 +76,7 @@ export class Database {
     readonly work: Work,
     /**
      * Returns the error for a string that is longer than a reply can be.
-     * @param length bytes of the string
+     * @param length the bytes of the string
      */
     private readonly refuseText: (length: number) => Error,
     readonly notify: Notify,
@@ -175,7 +176,7 @@ export class Database {
   rawString(key: Bytes): RawString | undefined
   /**
    * Returns a string key of at least `length` bytes to be changed in place, and creates a missing key. Charges the
-   * growth to the work budget before it allocates memory.
+   * growth to the work budget before allocating memory.
    */
   rawString(key: Bytes, missing: 'create', length: number): RawString
   rawString(key: Bytes, missing?: 'create', length = 0): RawString | undefined {
@@ -212,7 +213,8 @@ export class Database {
       // Container classes have no subclasses, so this equals `instanceof` without walking the prototype chain.
     } else if (value.constructor !== type) throw replyError('wrongType')
     else if (sizeOfValue(value) > this.#mostBefore) throw replyError('outOfMemory')
-    // Assigns by index and keeps the array. Otherwise, every command would empty the array and allocate it again.
+    // Overwrite the old elements instead of emptying the arrays. Otherwise, every command would allocate the arrays
+    // again.
     this.#touchedKeys[this.#touchedCount] = key
     this.#touched[this.#touchedCount++] = value as T
     return value as T
@@ -304,7 +306,7 @@ export class Database {
     if (this.#deadlines.size > 64 && this.#deadlines.size > 2 * this.#entries.size) this.#dropIdleDeadlines()
   }
 
-  /** Removes expirations that no longer apply: MEMORY PURGE. */
+  /** Implements MEMORY PURGE: removes expirations that no longer apply. */
   purge(): void {
     this.#dropIdleDeadlines()
   }
@@ -326,7 +328,7 @@ export class Database {
     })
   }
 
-  /** Instant at which the next key or part of a key expires. It can be too early, but never too late. */
+  /** Instant at which the next key or part of a key expires. The instant can be too early, but never too late. */
   get nextDeadline(): number | undefined {
     return this.#deadlines.peek()?.at
   }
@@ -429,7 +431,7 @@ export class Database {
     return entry
   }
 
-  /** Inserts a key that must not exist. */
+  /** Inserts a key. The caller has checked that the key does not exist. */
   #insert(key: Bytes, value: KeyspaceValue): void {
     const entry = new KeyEntry(value, this.#seconds())
     this.#entries.put(key, entry)

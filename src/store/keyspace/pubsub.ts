@@ -137,7 +137,6 @@ export class PubSub {
     return heard === undefined ? 0 : sizeOf(heard, 'channels') + heard.shards.size
   }
 
-  /** Returns the bytes that are kept for the subscriptions of a subscriber. */
   keptFor(subscriber: Subscriber): number {
     return this.#everybody.get(subscriber)?.kept ?? 0
   }
@@ -173,7 +172,7 @@ export class PubSub {
 
   /**
    * Sets the work budget for the events of a new request.
-   * @param units units of work
+   * @param units the units of work
    */
   attend(units: number): void {
     this.#attention.left = units
@@ -195,8 +194,8 @@ export class PubSub {
   }
 
   /**
-   * Publishes a keyspace event. The command has already run and cannot fail. If a pattern costs too much work, its
-   * subscribers are disconnected, like those that read too slowly.
+   * Publishes a keyspace event. The command has already run and cannot fail. If a pattern costs too much work, the
+   * subscribers of this pattern are disconnected, like subscribers that read too slowly.
    */
   announce(channel: Bytes, payload: Bytes): void {
     this.#tellChannel(channel, payload)

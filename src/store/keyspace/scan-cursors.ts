@@ -18,15 +18,16 @@ const beyondAll = Number.POSITIVE_INFINITY
  * permutation converts a position to a cursor and back, so cursors need not be stored.
  *
  * Loading a dump renumbers the keys of a keyspace. A cursor from before the load is still recognized, because the
- * secret of the permutation is the same, but it restarts the scan. Such a scan may return a key twice, but misses none.
+ * secret of the permutation is the same, but such a cursor restarts the scan. Such a scan may return a key twice, but
+ * misses none.
  */
 export class ScanCursors {
   readonly #keys: readonly number[]
   readonly #life: number
 
   /**
-   * @param random random source, which must have the same seed after every load
-   * @param loads number of dumps that were loaded before
+   * @param random the random source, which must have the same seed after every load
+   * @param loads the number of dumps that were loaded before
    */
   constructor(random: Random, loads = 0) {
     this.#life = loads % lives
@@ -56,8 +57,8 @@ export class ScanCursors {
     let right = position % half
     for (let round = 0; round < rounds; round++) [left, right] = [right, left ^ this.#mixed(right, round)]
     const check = this.#mixed(left, rounds) ^ this.#mixed(right, rounds)
-    // The number in the low bits is odd, so rounding always changes the cursor. It is far from both ends of its range,
-    // so rounding does not change the position.
+    // The number in the low bits is odd, so rounding always changes the cursor. The number is far from both ends of its
+    // range, so rounding does not change the position.
     const low = 4096 + ((check & 0x3fff) | 1)
     const top = check >>> 23
     return (((BigInt(top) << 48n) | BigInt(left * half + right)) << lowBits) | BigInt(low)

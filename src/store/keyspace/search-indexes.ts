@@ -1,7 +1,9 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { SearchIndex } from '../values/search-index.js'
 
-/** Search indexes of a database and their aliases. A write is only recorded, and a later search indexes it. */
+/**
+ * Search indexes of a database and their aliases. A write is only recorded, and a later search indexes the written key.
+ */
 export class SearchIndexes {
   /** Indexes by name. Some may have been deleted since, which is detected at lookup. */
   readonly #stored = new Map<Bytes, SearchIndex>()
@@ -44,7 +46,7 @@ export class SearchIndexes {
 
   /**
    * Returns the index with this name, or the index of the alias with this name. If both exist, the index has
-   * precedence. [search.md 0; the order of both: choice]
+   * precedence. This package chose the precedence; public sources leave it open. [search.md 0]
    */
   find(name: Bytes): { readonly name: Bytes; readonly index: SearchIndex } | undefined {
     const index = this.all.get(name)

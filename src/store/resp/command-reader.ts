@@ -10,8 +10,8 @@ export class ProtocolError extends Error {
 }
 
 /**
- * Error for a TLS handshake instead of a command. Such a client cannot read a reply, and may never send a complete
- * line.
+ * Error for a TLS handshake instead of a command. Such a client gets no reply, because it cannot read one and might
+ * never send a complete line.
  */
 export class TlsHandshake extends Error {}
 

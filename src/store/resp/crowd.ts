@@ -25,8 +25,8 @@ const always = 16_384
 export const stalledAfter = 5_000
 
 /**
- * Length of the beginning of a holder, in milliseconds of host time. Progress during this time does not count, because
- * buffers of the operating system accept a few megabytes without a reader.
+ * Milliseconds of host time after a holder began to use more than `always` bytes. Progress during this time does not
+ * count, because buffers of the operating system accept a few megabytes without a reader.
  */
 const beginning = 1_000
 
@@ -43,9 +43,9 @@ interface Watched {
 
 /**
  * Holders that share one memory limit. When the limit is reached, holders are disconnected: first those that are
- * stalled or made no progress after their beginning, in the order of their stalls. After them, the largest holders are
- * disconnected, if they use more memory than the holder that asks for memory. Clients that keep reading or sending
- * therefore stay connected longer.
+ * stalled or made no progress after the first `beginning` milliseconds, in the order of their stalls. Then the largest
+ * holders are disconnected, if they use more memory than the holder that asks for memory. Clients that keep reading or
+ * sending therefore stay connected longer.
  */
 export class Crowd {
   readonly #now: () => number
@@ -114,7 +114,7 @@ export class Crowd {
 
   /**
    * Returns whether this many further bytes fit into memory. Disconnects other holders if necessary.
-   * @param asking holder that needs the bytes, if it already exists
+   * @param asking the holder that needs the bytes, if it already exists
    */
   makesRoom(bytes: number, asking?: MemoryHolder): boolean {
     if (bytes <= this.buffered.left) return true
@@ -133,7 +133,7 @@ export class Crowd {
 
   /**
    * Returns the holders that can be disconnected in favor of `asking`, in the order of disconnection.
-   * @param wanted bytes that `asking` will use
+   * @param wanted the bytes that `asking` will use
    */
   #leaving(wanted: number, asking: MemoryHolder | undefined): MemoryHolder[] {
     this.look()

@@ -3,8 +3,6 @@ import { NilArray, ReplyError, Status } from '../command/reply.js'
 import { DoubleReply, MapReply, PushReply, SetReply, TextReply, type TypedReply } from '../command/typed-reply.js'
 import { resp2 as plainResp2, resp2Error } from '../rest/rest-responses.js'
 
-// Encodes replies as bytes of RESP2 and RESP3.
-
 export type RespVersion = 2 | 3
 
 /** Encodes a reply. Types that RESP2 lacks become lists and strings. */

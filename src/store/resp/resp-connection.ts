@@ -29,7 +29,6 @@ export interface RespStore {
   readonly sessions: RespSessions
 }
 
-/** Host of the connections. */
 export interface RespHost {
   /**
    * Returns the store for the user and password of an AUTH command. Returns `undefined` if user and password do not
@@ -39,7 +38,6 @@ export interface RespHost {
   enter(user: string | undefined, password: string): { readonly home: RespStore; readonly user: User } | undefined
 }
 
-/** Socket of the client. */
 export interface Socket {
   write(bytes: Bytes): void
   /**
@@ -62,33 +60,33 @@ export interface Socket {
   /**
    * Runs a function when this connection gets processing time: immediately, or after the other connections that already
    * wait for processing time.
-   * @param group key of the connections that share processing time with this one
+   * @param group the key of the connections that share processing time with this one
    */
   turn(group: unknown, run: () => void): void
   /**
    * Runs a function after the other connections that wait for processing time.
-   * @param group key of the connections that share processing time with this one
+   * @param group the key of the connections that share processing time with this one
    */
   later(group: unknown, run: () => void): void
   /**
    * Runs a function after a delay, unless the process ends earlier.
-   * @param milliseconds delay in host time
+   * @param milliseconds the delay in host time
    */
   after(milliseconds: number, run: () => void): void
   spokeTls?(): void
 }
 
 /**
- * Maximum bytes of pending output, above which the next command does not run yet. It is also the maximum of unread
- * commands, above which no further bytes are received. For clients that have not signed in, both limits are
+ * Maximum bytes of pending output, above which the next command does not run yet. The same number is the maximum of
+ * unread commands, above which no further bytes are received. For clients that have not signed in, both limits are
  * `enoughOfStrangers`.
  */
 const enough = 1_048_576
 const enoughOfStrangers = 16_384
 
 /**
- * Units of work after which a connection lets other connections run: 256 trivial commands, or one that costs more.
- * Units are counted, not timed.
+ * Units of work after which a connection lets other connections run: 256 trivial commands, or a single command that
+ * costs more. Units are counted, not timed.
  */
 export const turn: number = 256 * unitsPerRow
 
@@ -162,7 +160,6 @@ export class RespConnection implements MemoryHolder {
   /** Bytes that the client has sent so far. */
   #received = 0
   readonly #crowd: Crowd
-  /** Account of the memory that this connection uses. */
   readonly #account: Account
   readonly #outlet: Outlet = {
     send: (bytes) => this.#tell(bytes.length, () => this.#send(bytes)),
@@ -325,7 +322,7 @@ export class RespConnection implements MemoryHolder {
     return this.#session !== undefined
   }
 
-  /** Handles the end of the connection by the client. */
+  /** Ends the session and releases the memory, because the client has closed the connection. */
   close(): void {
     this.#isClosed = true
     this.#isGone = true
@@ -341,8 +338,9 @@ export class RespConnection implements MemoryHolder {
   }
 
   /**
-   * Handles the disposal of the store. From then on, only the client closes the connection. A failed test may have left
-   * it open, and closing it from the server would cause another error in the client.
+   * Ends the session, because the store was disposed. From then on, only the client closes the connection. A failed
+   * test may have left the connection open, and closing the connection from the server would cause another error in the
+   * client.
    *
    * A command that runs or waits gets no reply until the client sends another command, because nothing may handle an
    * error reply.
@@ -391,7 +389,7 @@ export class RespConnection implements MemoryHolder {
       if (this.#renewed() !== undefined) this.#serve(argv)
       this.work()
     }
-    // If loading failed, the command reports it.
+    // If loading fails, the command continues and its reply is the error.
     void loading.then(goOn, goOn)
   }
 
@@ -429,8 +427,6 @@ export class RespConnection implements MemoryHolder {
     // The command waits, and the output of earlier commands was not flushed yet.
     if (!isOver) this.#flush()
   }
-
-  // ---- signing in -------------------------------------------------------------------------------------------------
 
   /** Delays a client that guesses passwords, without delaying other connections. */
   #slowed(run: () => void): void {
@@ -495,7 +491,7 @@ export class RespConnection implements MemoryHolder {
 
   /**
    * Begins a session.
-   * @param known data of the previous session. If it is given, signing in is not logged.
+   * @param known the data of the previous session. If there is such data, signing in is not logged.
    */
   #enter(home: RespStore, user: string, known?: KnownClient): Session {
     this.#home = home

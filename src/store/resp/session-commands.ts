@@ -285,7 +285,7 @@ function idOf(word: Bytes): number {
 
 /**
  * Returns the text if it is a valid name. The length is limited, because CLIENT LIST returns the names of all
- * connections. redis-server has no limit. [choice]
+ * connections. redis-server has no limit; this package chose one.
  */
 function nameOf(text: Bytes, what: string): Bytes {
   if (text.length > maxName) throw replyError('outOfMemory')

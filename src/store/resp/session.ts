@@ -43,7 +43,6 @@ export interface Outlet {
   break(): void
 }
 
-/** Part of `RespSessions` that a session uses. */
 export interface SessionOwner {
   readonly commands: ReadonlyMap<string, SessionCommand<Session>>
   readonly front: RestStore
@@ -96,8 +95,6 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     this.#since = house.front.clock.now()
     this.#last.at = this.#since
   }
-
-  // ---- one command ------------------------------------------------------------------------------------------------
 
   /**
    * Runs one command.
@@ -182,7 +179,8 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     if (own !== undefined) this.#check(own, argv)
     const refusal = this.#unfit(name, own, argv)
     if (refusal === undefined) return own
-    // An unknown command, a wrong number of arguments or a missing permission is reported instead of this error.
+    // If the command is unknown, has a wrong number of arguments or is not permitted, that error takes precedence over
+    // `refusal`.
     if (own === undefined) this.#checkStored(argv)
     throw refusal
   }
@@ -529,8 +527,6 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
       letOutsideContinue(this.#house.front.clock)
     }
   }
-
-  // ---- other sessions ---------------------------------------------------------------------------------------------
 
   /**
    * All connections. Reading them is charged to the work budget.

@@ -9,7 +9,7 @@ import { type Outlet, Session, type SessionOwner } from './session.js'
 import { sessionCommands } from './session-commands.js'
 import { type CommandExchange, serveFaulty, sessionInjection } from './session-faults.js'
 
-/** Outlet that discards everything. Forks and replays of inputs use it, because they have no client. */
+/** Outlet that discards everything. Forks and replays of inputs use this outlet, because they have no client. */
 const nowhere: Outlet = { send() {}, tell() {}, end() {}, break() {} }
 
 function ignore(): void {}
@@ -88,7 +88,7 @@ export class RespSessions implements SessionOwner {
 
   /**
    * Returns the error for a command that is too long.
-   * @param size bytes of the command
+   * @param size the bytes of the command
    */
   refusalOf(size: number): string {
     const { options, nativeDocs } = this.front.store
@@ -117,7 +117,7 @@ export class RespSessions implements SessionOwner {
     this.#noteSignIn(session)
   }
 
-  /** Runs one command. It has ended when `done` or `break` was called. */
+  /** Runs one command. The command has ended when `done` or `break` was called. */
   run(session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
     const refusal = this.refuses?.(argv)
     if (refusal !== undefined) {

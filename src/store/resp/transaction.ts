@@ -115,7 +115,7 @@ export class TransactionState {
     if (!keys.every(mayUse)) throw replyError('noKeyPermission')
     const { db, watches } = this.#store
     for (const key of keys) {
-      // Removes the key if it has already expired. If it were removed after WATCH, it would count as changed.
+      // Removes the key if it has already expired. If the key were removed after WATCH, the key would count as changed.
       db.has(key)
       watches.add(this.#watch, key)
     }

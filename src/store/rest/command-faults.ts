@@ -16,8 +16,8 @@ import type { Argv } from './request.js'
 import { errorResponse } from './rest-responses.js'
 import type { StaleReads } from './stale-reads.js'
 
-// Connects fault rules with the store. Gives the rules error texts in the store's dialect, and facts about requests and
-// commands. Runs commands with injected faults.
+// Injects the faults of rules into requests and commands of the store. Rules get error texts in the dialect of the
+// request, and facts about requests and commands.
 
 /** Commands per month in the free plan. [store.md 10] */
 const freePlan = 500_000
@@ -87,8 +87,8 @@ export interface CommandOrigin {
 }
 
 /**
- * Facts about one command for the conditions of rules. Facts that few rules read are getters. As plain values they
- * would make each command 10 % slower while any rule is active.
+ * Facts about one command for the conditions of rules. Facts that few rules read are getters. Plain values instead of
+ * getters would make each command 10 % slower while any rule is active.
  */
 export class CommandFaultFacts implements FaultFacts {
   readonly service = 'store'
@@ -121,7 +121,6 @@ export class CommandFaultFacts implements FaultFacts {
   }
 }
 
-/** Command that is about to run. */
 export interface PendingCommand<R> {
   readonly argv: Argv
   readonly user: User

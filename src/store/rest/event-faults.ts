@@ -6,13 +6,11 @@ import type { PubSubMessage } from '../keyspace/pubsub.js'
 import type { CommandOrigin } from './command-faults.js'
 import type { RestStore } from './store-front.js'
 
-// Injects faults into one event for one stream.
-
 /** Writable end of a stream. */
 export interface EventOutlet {
   /**
    * Writes a message to the stream.
-   * @param line changed line of the event stream, if a fault changed it
+   * @param line the changed line of the event stream, if a fault changed it
    */
   pass(message: PubSubMessage, line?: Bytes): void
   breakOff(): void

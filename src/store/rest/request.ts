@@ -61,7 +61,7 @@ export function decodePercent(text: string): Bytes {
 
 /**
  * Reads the JSON array of one command.
- * @param work work budget, to which the reading is charged
+ * @param work the work budget, to which the reading is charged
  */
 export function argvOfJson(body: Bytes, work?: Work): Argv {
   const scanner = new JsonScanner(body, work)
@@ -73,7 +73,7 @@ export function argvOfJson(body: Bytes, work?: Work): Argv {
 /**
  * Reads the JSON array of rows of `/pipeline` and `/multi-exec`. More than `most` rows are rejected before they are
  * read.
- * @param work work budget, to which the reading of the rows is charged. Each command is charged separately.
+ * @param work the work budget, to which the reading of the rows is charged. Each command is charged separately.
  */
 export function rowsOfJson(body: Bytes, most: number = Number.POSITIVE_INFINITY, work?: Work): Argv[] {
   const scanner = new JsonScanner(body, work)
@@ -215,7 +215,10 @@ class JsonScanner {
     return partOf(this.body, start, end)
   }
 
-  /** Returns the position of the next special character. Most bodies have none, so they are searched only once. */
+  /**
+   * Returns the position of the next special character. Most bodies have no special character, so they are searched
+   * only once.
+   */
   #nextSpecial(from: number): number {
     if (this.#special < from) {
       special.lastIndex = from

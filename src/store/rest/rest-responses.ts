@@ -7,8 +7,6 @@ import { replyError, replyTooLarge, replyTooMuchWork } from '../command/errors.j
 import { NilArray, type Reply, type ReplyError, Status, WorkExceeded } from '../command/reply.js'
 import type { StoreEngine } from '../store-engine.js'
 
-// Common parts of all responses of the store: replies as JSON or RESP2, errors, headers.
-
 /** Length of the longest string in every supported JavaScript engine. */
 export const maxString = 536_870_888
 
@@ -23,7 +21,7 @@ function noRoom(): never {
 const bytesPerUnit = 16
 /** Units of work for an element of a reply, in addition to its bytes. */
 const unitsPerElement = 2
-/** If characters must be decoded or escaped, this number of bytes of a string costs one additional unit of work. */
+/** Number of bytes per additional unit of work, for a string with characters to decode or escape. */
 const specialBytesPerUnit = 5
 
 /** Converts a bulk string to a JSON string literal. */
@@ -34,8 +32,8 @@ const special = /["\\\x00-\x1f\x80-\xff]/
 /** Converts a bulk string to a JSON literal. Each byte of invalid UTF-8 becomes U+FFFD. */
 export const plain: StringForm = (bytes, work) => {
   if (!special.test(bytes)) return `"${bytes}"`
-  // An escape turns one byte into six, and U+FFFD turns one byte into three. The literal of a longer string could
-  // therefore exceed the longest JavaScript string.
+  // An escape turns one byte into six, and U+FFFD turns one byte into three. Six times the length of the string must
+  // therefore not exceed the longest JavaScript string.
   if (bytes.length > maxString / 6) noRoom()
   work?.charge(Math.floor(bytes.length / specialBytesPerUnit))
   // JSON escapes only ASCII characters, so a byte string of valid UTF-8 need not be decoded.
@@ -47,15 +45,15 @@ export const plain: StringForm = (bytes, work) => {
 }
 
 /**
- * Converts a bulk string to a JSON literal with its base64. Base64 needs no search for characters to escape, and its
- * encoding takes about as long as that search. It therefore costs no additional work. [measured]
+ * Converts a bulk string to a JSON literal that contains the string as base64. This costs no additional work: encoding
+ * takes about as long as the search for characters to escape, which base64 does not need. [measured]
  */
 export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
 
 /**
  * Encodes a reply as JSON text. Only a top-level status `OK` is not encoded as base64. [store.md 3.2]
- * @param work work budget, to which the encoding is charged
- * @throws ResponseTooLarge when it exceeds `room` bytes
+ * @param work the work budget, to which the encoding is charged
+ * @throws ResponseTooLarge when the encoded reply exceeds `room` bytes
  */
 export function json(
   reply: Reply,
@@ -70,7 +68,8 @@ export function json(
 
 function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undefined): string {
   if (typeof reply === 'string') {
-    // The encoded text is at least as long as the reply. Its growth by escapes is checked after encoding.
+    // The encoded text is at least as long as the reply, so reject a reply that exceeds `room` before encoding it. The
+    // growth by escapes is checked after encoding.
     if (reply.length > room) noRoom()
     work?.charge(Math.floor(reply.length / bytesPerUnit))
     return form(reply, work)
@@ -89,7 +88,7 @@ function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undef
 
 /**
  * Encodes a reply exactly as a TCP client gets it. [store.md 3.3]
- * @throws ResponseTooLarge when it exceeds `room` bytes
+ * @throws ResponseTooLarge when the encoded reply exceeds `room` bytes
  */
 export function resp2(reply: Reply, room: number = Number.POSITIVE_INFINITY, work?: Work | undefined): Bytes {
   const text = resp2Of(reply, room, work)
@@ -148,7 +147,7 @@ export class ResponseBudget {
   #isTooMuchWork = false
 
   /**
-   * @param work work budget, to which the encoding is charged. A reply whose encoding costs more than the remaining
+   * @param work the work budget, to which the encoding is charged. A reply whose encoding costs more than the remaining
    * work counts as too large.
    */
   constructor(limits: Limits, work?: Work) {
@@ -199,11 +198,15 @@ export function errorResponse(error: ReplyError, status: number, call: ServiceRe
 }
 
 /**
- * Last header with a sync token. It is reused until the next write, so that the traffic log keeps it in memory once.
+ * Header with the latest sync token. All responses until the next write get the same object, so that the traffic log
+ * keeps the header in memory only once.
  */
 let lastSync: readonly [string, string] = ['service-sync-token', '']
 
-/** Returns the sync token, a short counter as third parties observed it on the service. [store.md 2.2] */
+/**
+ * Returns the header with the sync token. The token is a short counter, as third parties saw it in responses of the
+ * service. [store.md 2.2]
+ */
 export function syncHeader(store: StoreEngine): readonly [string, string] {
   const token = store.writes.toString(32)
   if (lastSync[1] !== token) lastSync = ['service-sync-token', token]

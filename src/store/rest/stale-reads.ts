@@ -10,7 +10,10 @@ type Version = { readonly value: PortableValue; readonly expiresAt: number | und
 
 export const maxVersions = 1000
 
-/** Earlier states of keys, for reads that return stale values. They are recorded only while a fault rule needs them. */
+/**
+ * Earlier states of keys, for reads that return stale values. The states are recorded only while a fault rule needs
+ * them.
+ */
 export class StaleReads {
   readonly #store: StoreEngine
   readonly #present = new Map<Bytes, Version>()
@@ -45,7 +48,7 @@ export class StaleReads {
 
   /**
    * Runs a read command on earlier states of its keys.
-   * @param versions number of changes to go back
+   * @param versions the number of changes to go back
    * @returns `undefined` if none of the keys has changed that often
    */
   read(argv: readonly Bytes[], user: User, versions: number): { readonly reply: Reply } | undefined {

@@ -89,8 +89,6 @@ export function storeService(
   }
 }
 
-// ---- common parts of all forms ----------------------------------------------------------------------------------
-
 export type StoreCall = ServiceRequest<User>
 
 interface Form {
@@ -116,7 +114,6 @@ function answered(call: StoreCall, front: RestStore, run: Form['run']): RawRespo
   return withHeaders(answer, call, front.store)
 }
 
-/** Adds the headers that all responses have. */
 export function withHeaders({ status, headers, body }: RawResponse, call: StoreCall, store: StoreEngine): RawResponse {
   // `concat()` creates an array without spare memory. An array that grows by pushing reserves memory for more items,
   // and the traffic log keeps the array.
@@ -156,7 +153,7 @@ export function replyResponse(reply: Reply, room: ResponseBudget, encoding: Enco
 
 /**
  * Returns the arguments of a request of one command.
- * @param work work budget, to which the reading is charged if the store runs the command
+ * @param work the work budget, to which the reading is charged if the store runs the command
  */
 export function argvOf(call: ServiceRequest, work?: Work): Argv {
   const mayHaveBody = call.method === 'POST' || call.method === 'PUT'
@@ -168,7 +165,7 @@ export function argvOf(call: ServiceRequest, work?: Work): Argv {
 
 /**
  * Returns the commands of a pipeline or transaction.
- * @param work work budget, to which the reading is charged if the store runs the commands
+ * @param work the work budget, to which the reading is charged if the store runs the commands
  */
 export function rowsOf(call: ServiceRequest, store: StoreEngine, work?: Work): readonly Argv[] {
   return rowsOfJson(call.body, maxRows(store), work)

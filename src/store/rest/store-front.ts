@@ -18,7 +18,7 @@ import { StaleReads } from './stale-reads.js'
 /** Maximum number of characters for one byte in JSON, as in `\u0001`. */
 export const maxEscape = 6
 
-/** Bytes of quotes, commas and white space by which a body may be longer than its arguments. */
+/** Number of bytes that a body may have for quotes, commas and white space, in addition to its arguments. */
 export const roomForSyntax = 1_048_576
 
 export type RequestForm = 'request' | 'pipeline' | 'transaction'
@@ -101,7 +101,7 @@ export class RestStore {
 
   /**
    * Checks that the plan allows a command. A rejected command is logged like one that the store rejects.
-   * @param tables command tables in which the sender's command is looked up
+   * @param tables the command tables in which the sender's command is looked up
    * @returns the size
    * @throws ReplyError when the plan does not allow it
    */
@@ -123,7 +123,7 @@ export class RestStore {
       const refusal = refusedCount(1, store) ?? refusedStorage(argv, store, tables)
       if (refusal !== undefined) throw refusal
     }
-    // If the replies have used up the work, this charge throws, so that no further command starts.
+    // If earlier replies have used up the work budget, `charge()` throws here, so that no further command starts.
     if (argv.length > freeWords || store.work.left < 0) store.work.charge(unitsPerWord * argv.length)
   }
 

@@ -22,14 +22,14 @@ import type { RestStore } from './store-front.js'
 /** GET is included because EventSource in browsers supports only GET. */
 const methods = ['GET', 'POST']
 
-/** Reader of an event stream. The source of the events sends them to this interface. */
+/** Reader of an event stream. The source of the events sends the events to this interface. */
 export interface Feeding extends Subscriber, EventOutlet {
   readonly hasEnded: boolean
   /** Called after the reader has ended. */
   onEnd: (() => void) | undefined
 }
 
-/** Adds a reader to the source of events. The confirmations of its subscriptions are sent first. */
+/** Adds a reader to the source of events. The confirmations of the reader's subscriptions are sent first. */
 export type Join = (front: RestStore, reader: Feeding, feed: Feed, names: readonly Bytes[]) => void | Promise<void>
 
 /** Returns the endpoints of event streams for any event source. */

@@ -38,8 +38,8 @@ export function listOf(values: readonly Bytes[]): LuaTable {
 }
 
 /**
- * Units of work for an item of a reply. If a table occurs several times, its items count each time, because it becomes
- * several arrays.
+ * Units of work for an item of a reply. If a table occurs several times, its items count each time, because the table
+ * becomes several arrays.
  */
 const unitsPerItem = 4
 

@@ -2,10 +2,10 @@ import { type LuaError, type LuaSyntaxError, LuaTable, type LuaValue, plainText,
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { ReplyError } from '../command/reply.js'
 
-// Error texts of scripts and functions. The wording is from store.md 9. If the service's wording is not public, it is
-// that of redis 7.0.
+// Error texts of scripts and functions. The wording is from store.md 9. If the service's wording is not public, the
+// wording is that of redis 7.0.
 
-// Errors inside a script, as a text or an error table.
+// Errors that a script sees, either as a text or in an error table.
 
 export const inScript = {
   unknownCommand: 'ERR Unknown Redis command called from script',
@@ -83,7 +83,7 @@ export function wholeDatabase(name: string): string {
   return `ERR ${name} is not allowed in Lua scripts when 'allow-key-locking' flag is set`
 }
 
-// Errors for the caller of a script.
+// Errors that the client who called the script receives.
 
 /**
  * Returns the error that ended a script, in the service's format. A traceback depends on the Lua implementation. The

@@ -44,8 +44,6 @@ export class Scripts implements ScriptHost, Performer {
     return this.#run
   }
 
-  // Script cache for EVALSHA.
-
   /**
    * Implements SCRIPT LOAD.
    * @throws ReplyError when the script does not compile

@@ -2,7 +2,7 @@ import { cString } from '@stuntdouble/lua'
 import type { Bytes } from '../../kernel/bytes.js'
 import * as refuse from './script-errors.js'
 
-// First line of a script or library, which declares how to run it. [store.md 9.5, redis 7.0]
+// First line of a script or library. The line declares how to run the script or library. [store.md 9.5, redis 7.0]
 
 export interface ScriptFlags {
   readonly noWrites: boolean
@@ -63,7 +63,7 @@ export function readScript(source: Bytes): ParsedScript {
   return { body: source.slice(end), flags: flagsOf(names) }
 }
 
-/** Returns the position of the end of the first line. A zero byte also ends it. */
+/** Returns the position of the end of the first line. A zero byte also ends the line. */
 function lineEnd(source: Bytes): number {
   return cString(source).indexOf('\n')
 }

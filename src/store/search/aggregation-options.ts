@@ -9,7 +9,6 @@ import { scalarOf } from './field-values.js'
 import { refusal, shown } from './search-errors.js'
 import type { Scalar } from './sorted-values.js'
 
-/** Input of an aggregation. */
 export interface Aggregating {
   readonly content: Content
   readonly ids: readonly number[]
@@ -33,7 +32,7 @@ export class AggregationOptions {
    */
   field(types: readonly FieldDefinition['type'][]): FieldDefinition {
     const path = this.given.get('field' as Bytes)
-    // [search.md 13: this error text, and the one about FAST]
+    // [search.md 13: the texts of this error and of the error about FAST]
     if (typeof path !== 'string') throw this.#refusal("is missing required 'field' property")
     const field = this.over.content.definition.fields.find((one) => one.path === path)
     if (field === undefined) throw this.#refusal(`has an unknown field '${shown(path)}'`)

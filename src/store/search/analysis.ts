@@ -19,8 +19,8 @@ export function termsIn(text: string, analyse: Analyse): string[] {
 }
 
 /**
- * Matches a word: letters with their marks, and digits, of any script. Blanks, punctuation and `_` separate words.
- * [search.md 11; the handling of marks, `_` and `'`: choice]
+ * Matches a word: letters with their marks, and digits, of any script. Blanks, punctuation and `_` separate words. This
+ * package chose how marks, `_` and `'` are handled; public sources leave it open. [search.md 11]
  */
 const word = /[\p{Alphabetic}\p{M}\p{N}]+/gu
 
@@ -32,8 +32,8 @@ const maxStemmed = 64
 
 /**
  * Returns the analysis of a field. With NOTOKENIZE, the only term is the whole text, unchanged. Otherwise, the terms
- * are the words in lower case, stemmed unless NOSTEM is set. [search.md 11; that NOTOKENIZE keeps case and stems
- * nothing: choice]
+ * are the words in lower case, stemmed unless NOSTEM is set. This package chose that NOTOKENIZE keeps the case and
+ * stems nothing. [search.md 11]
  */
 export function analysisOf({ noTokenize, noStem }: FieldDefinition, stem: Stem): Analyse {
   if (noTokenize) return (text, hear) => hear(text, 0, text.length)
@@ -63,7 +63,7 @@ function hearWords(text: string, termOf: Stem, hear: Hear): void {
 }
 
 /**
- * Returns whether a character code is that of a lower-case ASCII letter or of an ASCII digit. Most texts have no other
+ * Returns whether a character code belongs to a lower-case ASCII letter or an ASCII digit. Most texts have no other
  * characters in their words.
  */
 function isWordCode(code: number): boolean {

@@ -26,7 +26,7 @@ export const bucketOperators: Readonly<Record<string, BucketOperator>> = {
   $dateHistogram: dateHistogram,
 }
 
-/** Units of work for a bucket, in addition to those for each sub-aggregation in it. */
+/** Units of work for a bucket, in addition to the units for each sub-aggregation in the bucket. */
 const costOfBucket = 16
 
 function innerPairs(inner: readonly Inner[], ids: readonly number[], { work }: Aggregating): Pairs {
@@ -42,8 +42,9 @@ interface Bucket {
 }
 
 /**
- * Implements `$terms`. By default it returns ten buckets, those with the most documents first, ties in the order of
- * first occurrence. [choice]
+ * Implements `$terms`. By default, the result has ten buckets. Buckets with the most documents come first, and buckets
+ * with equally many documents have the order of first occurrence. This package chose these rules; public sources leave
+ * them open.
  */
 function terms(options: AggregationOptions, over: Aggregating, inner: readonly Inner[]): Computing {
   const field = options.field(['U64', 'I64', 'F64', 'DATE', 'BOOL', 'KEYWORD'])
@@ -160,7 +161,10 @@ interface Range {
   readonly to: number | undefined
 }
 
-/** Implements `$range`. The ranges keep their given order, and values between ranges have no bucket. [choice] */
+/**
+ * Implements `$range`. The ranges keep their given order, and values between ranges have no bucket. This package chose
+ * these rules; public sources leave them open.
+ */
 function ranges(options: AggregationOptions, over: Aggregating, inner: readonly Inner[]): Computing {
   const field = options.field(['U64', 'I64', 'F64', 'DATE'])
   options.only('field', 'ranges', 'keyed')
@@ -210,12 +214,13 @@ function rangesIn(options: AggregationOptions, { type }: FieldDefinition): Range
   })
 }
 
-/** Returns a list of buckets, or alternating keys and buckets if `keyed` is set. [choice: the form with `keyed`] */
+/**
+ * Returns a list of buckets, or alternating keys and buckets if `keyed` is set. This package chose the form for
+ * `keyed`; public sources leave it open.
+ */
 function bucketsReply(rows: readonly (readonly [key: Bytes, row: Reply])[], isKeyed: boolean): Reply {
   return flat([['buckets', isKeyed ? rows.flat() : rows.map(([, row]) => row)]])
 }
-
-// ---- $histogram and $dateHistogram ------------------------------------------------------------------------------
 
 function histogram(options: AggregationOptions, over: Aggregating, inner: readonly Inner[]): Computing {
   const field = options.field(['U64', 'I64', 'F64', 'DATE'])
@@ -238,7 +243,10 @@ function dateHistogram(options: AggregationOptions, over: Aggregating, inner: re
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Parses durations such as `30d` to milliseconds. [search.md 13: m, h, d; ms, s and signs: choice] */
+/**
+ * Parses durations such as `30d` to milliseconds. The units m, h and d are documented; this package added ms, s and
+ * signs. [search.md 13]
+ */
 function span(given: string | undefined): number | undefined {
   const parts = /^([+-]?)(\d{1,12})(ms|[smhd])$/.exec(given ?? '')
   if (parts === null) return undefined
@@ -252,8 +260,8 @@ interface Steps {
 }
 
 /**
- * Returns buckets of equal width. Empty buckets between others are included, unless `minDocCount` excludes them.
- * [choice]
+ * Returns buckets of equal width. Empty buckets between others are included, unless `minDocCount` excludes them. This
+ * package chose this rule; public sources leave it open.
  */
 function steps(
   options: AggregationOptions,

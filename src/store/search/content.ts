@@ -16,7 +16,6 @@ import {
 import { isList, listOf, type Scalar } from './sorted-values.js'
 import { type IndexingStep, TextField } from './text-field.js'
 
-/** Indexed content of the documents of an index. */
 export class Content {
   readonly definition: IndexDefinition
   readonly #ids = new Map<Bytes, number>()
@@ -153,7 +152,7 @@ export class Content {
   }
 }
 
-/** Units of work for a document, in addition to those for its values. */
+/** Units of work for a document, in addition to the units for its values. */
 const unitsPerDocument = 8
 const unitsPerValue = 16
 

@@ -5,7 +5,7 @@ import type { Fuzzy } from './filter.js'
  * Returns a function that tests whether a term is within the edit distance of the query. An edit inserts, deletes or
  * replaces a letter, or swaps two neighbors. For a prefix query, it is enough that a prefix of the term is within the
  * distance.
- * @param work work budget, to which each comparison is charged, in addition to the visit of the term
+ * @param work the work budget, to which each comparison is charged, in addition to the visit of the term
  */
 export function distanceTo(asked: FuzzyQuery, work: Work): (other: string) => boolean {
   return asked.distance === 1 ? oneEditFrom(asked, work) : editsFrom(asked, work)
@@ -55,8 +55,8 @@ function editsFrom({ term, distance, swapCost, isPrefix }: FuzzyQuery, work: Wor
     for (let at = 0; at <= Math.min(length, distance + 1); at++) old[at] = at
     for (let read = 1; read <= most; read++) {
       work.charge(unitsPerRow)
-      // Skips prefixes whose lengths differ by more than the distance, so that a long word costs no more than its
-      // letters.
+      // Skips prefixes whose lengths differ by more than the distance, so a long word costs only a fixed amount per
+      // letter.
       const first = Math.max(1, read - distance)
       const last = Math.min(length, read + distance)
       row[first - 1] = first === 1 ? read : tooFar

@@ -1,8 +1,8 @@
 /**
  * Implements the English stemmer of Snowball ("Porter2") from its published description.
  *
- * The stemmer library only has the predecessor of this stemmer, which separates related words: it turns `connection`
- * into `connec`, but leaves `connect` unchanged. docs/decisions/search.md
+ * The stemmer library only has the predecessor of this stemmer, which separates related words: the predecessor turns
+ * `connection` into `connec`, but leaves `connect` unchanged. docs/decisions/search.md
  */
 export function stemEnglish(word: string): string {
   if (word.length <= 2) return word

@@ -19,7 +19,7 @@ export interface Reading {
   readonly work: Work
 }
 
-/** Units of work for a condition in a list. They are charged before the condition is read. */
+/** Units of work for a condition in a list. The units are charged before the condition is read. */
 export const unitsPerPart = 32
 
 /** Reads the value of one operator for one field. */
@@ -80,7 +80,10 @@ function tighter(one: Bound | undefined, other: Bound, sign: number): Bound {
   return one.inclusive ? other : one
 }
 
-/** Returns a bound of a range. [search.md 12: numbers, DATE and KEYWORD; keywords by their bytes, choice] */
+/**
+ * Returns a bound of a range. Numbers, DATE and KEYWORD are documented. This package chose that keywords are compared
+ * by their bytes. [search.md 12]
+ */
 function rangeValue(asked: OperatorInput): Bound['value'] {
   const { type, path } = asked.field
   if (type === 'TEXT' || type === 'BOOL' || type === 'FACET') throw wrongOperator(asked.operator, path, type)
@@ -125,7 +128,10 @@ function termsOf({ field, reading }: OperatorInput, value: string): string[] {
   return termsIn(value, reading.analyse(field))
 }
 
-/** Returns a filter for the terms in sequence. Without terms, the filter matches nothing. [for empty values: choice] */
+/**
+ * Returns a filter for the terms in sequence. Without terms, the filter matches nothing: public sources do not describe
+ * empty values, so this package chose the result.
+ */
 function inOrder(field: FieldDefinition, terms: readonly string[], slop = 0): SearchFilter {
   if (terms.length === 0) return nothing
   if (terms.length === 1) return { kind: 'term', field, term: terms[0]! }
@@ -147,14 +153,20 @@ function among(asked: OperatorInput): SearchFilter {
   return anyOf(asked.value.map((value) => equal({ ...asked, value })))
 }
 
-/** Factors of the score for each kind of match, if the filter is a plain value. [choice: only their order is public] */
+/**
+ * Factors of the score for each kind of match, if the filter is a plain value. Only the order of the factors is public;
+ * this package chose the numbers.
+ */
 const worth = { phrase: 8, near: 4, terms: 2, fuzzy: 1, beginning: 0.5 } as const
 
-/** Maximum distance of words that count as near each other. [choice] */
+/**
+ * Maximum distance of words that count as near each other. This package chose the number; public sources leave it open.
+ */
 const nearby = 2
 
 /**
- * Minimum length of words for which typos are tolerated. A shorter word with a typo is usually another word. [choice]
+ * Minimum length of words for which typos are tolerated. A shorter word with a typo is usually another word. This
+ * package chose the number; public sources leave it open.
  */
 const leastForTypos = 3
 

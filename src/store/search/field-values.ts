@@ -11,7 +11,10 @@ import type { Scalar } from './sorted-values.js'
 const unsigned = { least: 0n, most: 2n ** 64n - 1n }
 const signed = { least: -(2n ** 63n), most: 2n ** 63n - 1n }
 
-/** Converts a JSON value. Numbers do not convert to texts, or texts to numbers. [choice] */
+/**
+ * Converts a JSON value. A number is not converted to a text, and a text is not converted to a number. This package
+ * chose this rule; public sources leave it open.
+ */
 export function scalarOf(type: FieldType, value: Json): Scalar | undefined {
   switch (type) {
     case 'U64':
@@ -63,7 +66,10 @@ const date = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d
 
 const lowerCase = /[tz]/
 
-/** Returns milliseconds since 1970. A date without time means its start in UTC. [search.md 12; offsets: choice] */
+/**
+ * Returns milliseconds since 1970. A date without time means its start in UTC. This package chose to accept offsets;
+ * public sources leave it open. [search.md 12]
+ */
 export function dateIn(value: string): number | undefined {
   let at = moments.get(value)
   if (at === undefined) {

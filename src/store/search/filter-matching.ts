@@ -122,8 +122,8 @@ function termMatches(field: TextField, term: string, { isRanked }: FilterEvaluat
 }
 
 /**
- * Returns the documents with any of the terms. The number of matching terms does not affect the score. [choice: the
- * same as for exact values]
+ * Returns the documents with any of the terms. The number of matching terms does not affect the score. This package
+ * chose this rule because exact values have the same rule.
  */
 function termsMatches(terms: readonly FoundTerm[], { content, work }: FilterEvaluation): Matches {
   if (terms.length === 1) return new Among(terms[0]![1])
@@ -147,8 +147,8 @@ interface Ids {
 }
 
 /**
- * Returns a set for at most this many documents. If it may contain a large share of all documents, a bit table is much
- * faster than a `Set`.
+ * Returns a set for at most this many documents. The result is a bit table if the set may contain a large share of all
+ * documents, because a bit table is then much faster than a `Set`.
  */
 function idsFor(atMost: number, { end }: Content): Ids {
   return atMost * 16 < end ? new Set() : new IdSet(end)
@@ -234,9 +234,7 @@ const manyParts = 8
 class Any implements Matches {
   readonly atMost: number
   readonly #cost: number
-  /** Documents that match any part. */
   #ids: Ids | undefined
-  /** Scores of the documents that match any part. */
   #scores: Map<number, number> | undefined
 
   constructor(

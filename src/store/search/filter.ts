@@ -25,7 +25,6 @@ export interface FilterGroup {
   readonly boost: number
 }
 
-/** Conditions of which at least one must match. */
 export interface AnyOf {
   readonly kind: 'any'
   readonly of: readonly SearchFilter[]

@@ -7,7 +7,7 @@ import { SearchNotLoaded, stems } from './stems.js'
 type Store = CommandContext['store']
 
 // The search engine and the stemmers are large, so they are loaded on first use. Commands are synchronous, so code that
-// receives requests awaits the loading before it runs a search command. docs/decisions/search.md
+// receives requests awaits the loading before running a search command. docs/decisions/search.md
 
 export type SearchModule = typeof import('./search-engine.js')
 
@@ -75,12 +75,14 @@ export const calledTooEarly: WeakSet<object> = new WeakSet()
 /** Matches the beginning of a search command in requests, where the dot may be escaped. */
 export const searchMention: RegExp = /search(?:\.|%2e|\\u002e)/i
 
-/** Matches commands that run earlier or stored commands: EXEC runs queued ones, EVALSHA and FCALL run stored code. */
+/**
+ * Matches commands that run earlier or stored commands: EXEC runs queued commands, EVALSHA and FCALL run stored code.
+ */
 const hiddenMention = /^exec$|evalsha|fcall/i
 
 /**
- * Returns whether a request with these arguments may search.
- * @param store store of the request, with the prepared scripts and transactions
+ * Returns whether a request with these arguments can run a search command.
+ * @param store the store of the request, with the prepared scripts and transactions
  */
 function maySearch(words: readonly string[], store: Store | undefined): boolean {
   if (words.some((word) => searchMention.test(word))) return true
@@ -90,13 +92,13 @@ function maySearch(words: readonly string[], store: Store | undefined): boolean 
 /**
  * Returns a promise if a request with these arguments must wait: code must be loaded, or indexes must be updated. In
  * nearly all cases, returns `undefined`.
- * @param store store of the request, with the languages of its indexes
+ * @param store the store of the request, with the languages of its indexes
  */
 export function searchLoading(words: readonly string[], store?: Store): Promise<void> | undefined {
   if (!maySearch(words, store)) return undefined
   const wanted = new Set<Language>(['english'])
   for (const word of words) {
-    // The word may not be the language of an index, but loading an additional language is harmless.
+    // The word is possibly not the language of an index, but loading an additional language is harmless.
     const lower = word.toLowerCase()
     for (const language of languages) if (lower.includes(language)) wanted.add(language)
   }

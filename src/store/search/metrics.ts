@@ -40,7 +40,7 @@ export const metrics: Readonly<Record<string, MetricOperator>> = {
   $extendedStats: (options, over) => {
     const values = valuesFor(options, over, numeric)
     options.only('field', 'missing', 'sigma')
-    // [choice]
+    // This package chose the default of 2; public sources leave it open.
     const sigma = options.number('sigma', 2)
     if (!(sigma >= 0)) throw options.refused('sigma', 'a number of at least 0')
     return (ids) => flat(extendedStats(values(ids).map(Number), sigma))
@@ -136,7 +136,10 @@ function stats(values: readonly number[]): Pairs {
   ]
 }
 
-/** Implements `$extendedStats`. `variance` is the population variance. [choice] */
+/**
+ * Implements `$extendedStats`. `variance` is the population variance. This package chose this kind of variance; public
+ * sources leave the kind open.
+ */
 function extendedStats(values: readonly number[], sigma: number): Pairs {
   const count = values.length
   const mean = count === 0 ? null : total(values) / count
@@ -187,7 +190,7 @@ function percentKey(percent: number): string {
   return Number.isInteger(percent) ? percent.toFixed(1) : String(percent)
 }
 
-/** Interpolates between the two nearest values. [choice: the service may estimate] */
+/** Interpolates between the two nearest values. This package chose exact percentiles; the service may estimate them. */
 function percentile(sorted: readonly number[], percent: number): number | null {
   if (sorted.length === 0) return null
   const place = (percent / 100) * (sorted.length - 1)

@@ -22,7 +22,6 @@ export interface Matches {
   score(id: number): number
 }
 
-/** Context for evaluating a filter. */
 export interface FilterEvaluation {
   readonly content: Content
   readonly work: Work
@@ -32,8 +31,8 @@ export interface FilterEvaluation {
 
 /**
  * Documents that contain terms in sequence. With slop, each term may be moved. The cost of a match is the largest move
- * minus the smallest one. A word between two terms therefore costs 1, and two swapped terms cost 2. [search.md 12;
- * other orders: choice]
+ * minus the smallest one. A word between two terms therefore costs 1, and two swapped terms cost 2. This package chose
+ * the cost of other orders; public sources leave it open. [search.md 12]
  */
 export class PhraseMatches implements Matches {
   readonly atMost: number

@@ -10,7 +10,7 @@ export interface RankedDocument {
 
 /**
  * Keeps only the first documents by rank in memory. Documents of equal rank keep the order in which they were added.
- * [order of equal ranks: choice]
+ * This package chose the order of equal ranks; public sources leave it open.
  */
 export class TopDocuments {
   #kept: RankedDocument[] = []

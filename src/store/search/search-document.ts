@@ -14,7 +14,7 @@ export type Document = HashValue | JsonObject
 /**
  * Returns a value as a document for this kind of index. Returns `undefined` if the value is not such a document.
  * [search.md 11]
- * @param longest maximum bytes of a STRING, which is read completely or not at all
+ * @param longest the maximum bytes of a STRING, which is read completely or not at all
  */
 export function documentOf(
   dataType: DataType,
@@ -33,7 +33,6 @@ export function documentOf(
   }
 }
 
-/** Field and the path of its source. */
 export interface FieldSource {
   readonly field: FieldDefinition
   readonly name: Bytes
@@ -138,7 +137,10 @@ function plainMember(document: JsonObject, path: readonly Bytes[]): Exclude<Json
   return typeof member !== 'object' || member === null || member instanceof Float ? member : undefined
 }
 
-/** Returns the values at a path. A list on the path, or at its end, is replaced by its elements. [choice] */
+/**
+ * Returns the values at a path. A list on the path, or at its end, is replaced by its elements. This package chose this
+ * rule; public sources leave it open.
+ */
 function valuesAt(document: JsonObject, path: readonly Bytes[], room: ReadingRoom): Json[] {
   let found: Json[] = [document]
   for (const name of path) {

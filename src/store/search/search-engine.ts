@@ -24,7 +24,8 @@ import { valueScore } from './value-score.js'
 export { catchUp, complete, rebuild }
 
 /**
- * Returns whether a field has fast values: KEYWORD always [seen], others if they are declared FAST. [search.md 1, 11]
+ * Returns whether a field has fast values. A KEYWORD field always has fast values, as observed on the service. Other
+ * fields have fast values if they are declared FAST. [search.md 1, 11]
  */
 export function isFast({ type, fast }: FieldDefinition, byDefault: boolean): boolean {
   if (type === 'TEXT' || type === 'FACET') return false
@@ -123,7 +124,7 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
   for (const { id, score } of ranking.sorted.slice(offset)) {
     const key = content.keyOf(id)
     // The row shows the current value of the key. With an indexing delay, a document that was deleted in the meantime
-    // has no row. [choice]
+    // has no row. This package chose this rule; public sources leave it open.
     const value = db.value(key)
     if (typeof value === 'string') work.charge(value.length >>> 1)
     const document = content.documentOf(value)
@@ -135,7 +136,7 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
   return rows
 }
 
-/** Limits a score to finite numbers. Clients could not parse an infinite score, and it could not be sorted. */
+/** Limits a score to finite numbers. An infinite score could not be sorted, and clients could not parse it. */
 function finite(score: number): number {
   if (Number.isNaN(score)) return 0
   return Math.max(-Number.MAX_VALUE, Math.min(score, Number.MAX_VALUE))

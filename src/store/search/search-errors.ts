@@ -1,8 +1,8 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { ReplyError } from '../command/reply.js'
 
-// Errors of the search engine. Texts are those of the specification if it has one, otherwise specific to this package.
-// [search.md 12, 13]
+// Errors of the search engine. A text is that of the specification if the specification has one. Otherwise, the text is
+// specific to this package. [search.md 12, 13]
 
 const longest = 80
 

@@ -1,7 +1,7 @@
 /** Value of a field that is not TEXT: a number, an integer beyond 2^53, or the bytes of a keyword. */
 export type Scalar = number | bigint | string
 
-/** Values of a document: nearly always one, which needs no list. */
+/** Values of one document. A document nearly always has only one value, which is then stored without a list. */
 export type Scalars = Scalar | readonly Scalar[]
 
 export function listOf(scalars: Scalars): readonly Scalar[] {
@@ -93,8 +93,8 @@ export class SortedValues {
     high: Bound | undefined,
     visit: (chunk: Chunk, start: number, end: number) => void,
   ): void {
-    // A bound is combined with a document number. A number below all others selects the position before all documents
-    // with the value. A number above all others selects the position after them.
+    // Search for a pair: the value of the bound and a document number. The number -1 is less than all document numbers,
+    // so it gives the position before all documents with this value. Infinity gives the position after them.
     const first = low === undefined ? 0 : this.#chunkFor(low.value, low.inclusive ? -1 : Number.POSITIVE_INFINITY)
     for (let at = first; at < this.#chunks.length; at++) {
       const chunk = this.#chunks[at]!
@@ -109,7 +109,9 @@ export class SortedValues {
     }
   }
 
-  /** Returns the first chunk whose last pair is not before this pair of value and document. */
+  /**
+   * Returns the index of the first chunk whose last pair of value and document is equal to this pair or comes after it.
+   */
   #chunkFor(value: Scalar, id: number): number {
     let [low, high] = [0, this.#chunks.length]
     while (low < high) {

@@ -56,7 +56,6 @@ class Term implements Postings {
   }
 }
 
-/** Units of work for a word of a text. */
 const unitsPerWord = 4
 const unitsPerTerm = 12
 const unitsPerNewTerm = 50
@@ -166,7 +165,7 @@ export class TextField {
   /** Adds a position of a term. Returns whether the term is new in the document. */
   #add(term: Term, id: number, at: number): boolean {
     const known = term.get(id)
-    // Most words occur once: a list for each of them would use most of the memory.
+    // Most words occur once, and a list for each such word would use most of the memory.
     if (known === undefined) term.set(id, at)
     else if (typeof known === 'number') term.set(id, [known, at])
     else known.push(at)
@@ -213,7 +212,7 @@ export class TextField {
   }
 }
 
-/** Gap in words between two elements of a list. [choice] */
+/** Gap in words between two elements of a list. This package chose the number; public sources leave it open. */
 const gap = 100
 
 const none: Postings = new Map<number, Positions>()

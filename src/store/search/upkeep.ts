@@ -11,7 +11,7 @@ type Store = CommandContext['store']
 // charged to this request. docs/decisions/search.md
 
 /**
- * Returns the content that a search sees. It includes all writes, or only those older than
+ * Returns the content that a search sees. The content includes all writes, or only the writes that are older than
  * `policy.searchIndexingDelay`.
  */
 export function currentContent(index: SearchIndex, context: CommandContext): Content {

@@ -19,7 +19,7 @@ const functions: Readonly<
 
 /**
  * Returns the score of a document from its values and its relevance.
- * @param otherwise score mode if the query specifies none
+ * @param otherwise the score mode if the query specifies none
  */
 export function valueScore(
   { values, scoreMode, combineMode }: ScoreFunction,

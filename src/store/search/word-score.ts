@@ -2,14 +2,14 @@ import type { TextField } from './text-field.js'
 
 /**
  * Constants of BM25 with their usual values: `saturation` limits the influence of repeated words, `lengthWeight`
- * controls the influence of the length of the text. [choice]
+ * controls the influence of the length of the text. Public sources do not name the constants that the service uses.
  */
 const saturation = 1.2
 const lengthWeight = 0.75
 
 /**
  * Returns the BM25 score function of a word. [search.md 12]
- * @param documents number of documents that contain the word
+ * @param documents the number of documents that contain the word
  */
 export function wordScore(field: TextField, documents: number): (id: number, count: number) => number {
   return scoreOf(field, rarity(field, documents))
@@ -17,7 +17,7 @@ export function wordScore(field: TextField, documents: number): (id: number, cou
 
 /**
  * Returns the BM25 score function of words in sequence.
- * @param documents number of documents that contain each word
+ * @param documents the number of documents that contain each word
  */
 export function phraseScore(field: TextField, documents: readonly number[]): (id: number, count: number) => number {
   return scoreOf(

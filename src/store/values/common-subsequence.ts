@@ -5,9 +5,9 @@ export interface MatchedRange {
   readonly length: number
 }
 
-// The table has one row for each prefix of `a` and one column for each prefix of `b`. A cell is the length of their
-// longest common subsequence. Neighbors in a row differ by 0 or 1, so a row is stored as bits. One addition computes 30
-// columns from the row above. (Heikki Hyyrö, Bit-parallel LCS-length computation revisited, 2004.)
+// The table has one row for each prefix of `a` and one column for each prefix of `b`. A cell is the length of the
+// longest common subsequence of both prefixes. Neighbors in a row differ by 0 or 1, so a row is stored as bits. One
+// addition computes 30 columns from the row above. (Heikki Hyyrö, Bit-parallel LCS-length computation revisited, 2004.)
 
 /**
  * Returns the length of the longest common subsequence. The time grows with the product of both lengths.
@@ -24,8 +24,8 @@ export function lengthOfCommon(a: Uint8Array, b: Uint8Array): number {
  * Returns the ranges of a longest common subsequence, from last to first.
  *
  * If several subsequences are equally long, the result is the same one as in redis-server. The search goes backward
- * from the ends of both strings. Equal bytes belong to the subsequence. If the bytes differ, it drops the last byte of
- * the second string, unless dropping that of the first string keeps a longer subsequence.
+ * from the ends of both strings. Equal bytes belong to the subsequence. If the bytes differ, the search drops the last
+ * byte of the second string, unless dropping the last byte of the first string keeps a longer subsequence.
  *
  * The search takes as long as {@link lengthOfCommon}, and needs one bit of memory for each pair of bytes.
  */
@@ -91,7 +91,9 @@ function lastSteps(a: Uint8Array, b: Uint8Array, table?: Int32Array): Int32Array
   return row
 }
 
-/** Returns, for each byte in `a`, its positions in `b` as bits. This needs at most one bit for each pair of bytes. */
+/**
+ * Returns, for each byte in `a`, its positions in `b` as bits. The result needs at most one bit for each pair of bytes.
+ */
 function placesIn(a: Uint8Array, b: Uint8Array): readonly (Int32Array | undefined)[] {
   const places: (Int32Array | undefined)[] = new Array(256).fill(undefined)
   for (const byte of a) places[byte] ??= new Int32Array(wordsFor(b.length))

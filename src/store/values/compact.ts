@@ -5,8 +5,8 @@ import type { SetValue } from './set-value.js'
 import type { SortedSet } from './sorted-set-value.js'
 
 // Recognizes small collections that redis-server encodes compactly, with its default limits. Clients see the encoding
-// in OBJECT ENCODING. They also see it in scans, which return a compact collection completely for every COUNT. [redis
-// 7.0]
+// in OBJECT ENCODING. Clients also see the encoding in scans, which return a compact collection completely for every
+// COUNT. [redis 7.0]
 
 const maxEntry = 64
 const maxFields = 512

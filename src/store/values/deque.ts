@@ -5,8 +5,8 @@ const smallestRoom = 8
 
 /**
  * List value: a ring of byte strings. Both ends and any index are reached in constant time. An insertion or removal in
- * the middle moves the shorter side. The ring grows by half, as JavaScript arrays do. If its size doubled, the garbage
- * collector would process memory that most lists never use.
+ * the middle moves the shorter side. The ring grows by half, as JavaScript arrays do. If the size of the ring doubled,
+ * the garbage collector would process memory that most lists never use.
  */
 export class Deque implements Container {
   readonly type = 'list'

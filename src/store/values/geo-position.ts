@@ -120,7 +120,7 @@ function clamp(value: number, limit: number): number {
   return Math.max(-limit, Math.min(limit, value))
 }
 
-/** Interleaves bits: those of the row are at even positions, those of the column at odd positions. */
+/** Interleaves bits: the bits of the row are at even positions, the bits of the column at odd positions. */
 function interleave({ column, row }: Cell): number {
   const upper = spreadBits(Math.floor(row / 2 ** 13)) + spreadBits(Math.floor(column / 2 ** 13)) * 2
   return upper * 2 ** 26 + spreadBits(row & 0x1fff) + spreadBits(column & 0x1fff) * 2
@@ -228,7 +228,7 @@ const neighborOrder: readonly (readonly [column: number, row: number])[] = [
 
 /**
  * Returns a neighbor, wrapping around the earth. If the center is on the outer edge, its cell is outside the grid. A
- * neighbor in the same row or column then is outside as well.
+ * neighbor in the same row or column is then outside the grid as well.
  */
 function neighbor(cell: Cell, column: number, row: number): Cell {
   const cells = 2 ** cell.step

@@ -112,8 +112,6 @@ export function isDense(hll: Uint8Array): boolean {
   return hll[4] === dense
 }
 
-// ---- the estimator ----------------------------------------------------------------------------------------------
-
 /** 1 / (2 ln 2): the constant of the estimator for an infinite number of registers. */
 const alpha = 0.7213475204444817
 
@@ -195,8 +193,6 @@ export function toDense(hll: Uint8Array): Uint8Array {
   return full
 }
 
-// ---- sparse runs ------------------------------------------------------------------------------------------------
-
 interface Run {
   /** Value of the registers of the run; 0 for both kinds of empty runs. */
   readonly value: number
@@ -230,8 +226,8 @@ function writeEmptyRun(into: Uint8Array | number[], at: number, length: number):
 
 /**
  * Sets a register in the sparse encoding. Equal additions must create the same bytes as in redis, so the steps are
- * those of redis. Find the run. If it covers only one register, change it in place, otherwise split it. Finally, join
- * equal neighbors within five runs, beginning at the previous run.
+ * those of redis. Find the run. If the run covers only one register, change the run in place, otherwise split the run.
+ * Finally, join equal neighbors within five runs, beginning at the previous run.
  */
 function setSparse(hll: Uint8Array, index: number, value: number): Uint8Array | undefined {
   let at = headerSize
@@ -309,8 +305,6 @@ export function sparseText(hll: Uint8Array): string {
   return parts.join(' ')
 }
 
-// ---- the self test ----------------------------------------------------------------------------------------------
-
 const testedElements = 1500
 /** Tolerated error of an estimate: six times the standard error for this many registers. [redis 7.0] */
 const tolerance = (6 * 1.04) / Math.sqrt(registerCount)
@@ -338,8 +332,6 @@ export function selfTest(): string | undefined {
   }
   return undefined
 }
-
-// ---- the hash ---------------------------------------------------------------------------------------------------
 
 /**
  * Returns register and value of an element: the low 14 bits of its hash, and the position of the first 1 in the other

@@ -2,8 +2,8 @@ import type { JsonLocation } from './json-path.js'
 import { copyJson, isContainer, type Json, type JsonArray, type JsonDocument, type JsonObject } from './json-value.js'
 
 /**
- * Returns the current value at a location. The `value` of the location itself is older: it was read when the path was
- * evaluated.
+ * Returns the current value at a location. The `value` of the location itself is older, because it was read when the
+ * path was evaluated.
  */
 export function valueAt(document: JsonDocument, { up, key }: JsonLocation): Json {
   if (up === undefined) return document.root

@@ -6,7 +6,7 @@ export type JsonNumber = number | bigint | Float
 
 /**
  * Adds numbers. The sum of two integers is an integer if it fits into 64 bits, signed or unsigned, like integers in
- * documents. Otherwise the sum is a float, or `undefined` if it is infinite. [store.md, facts found later]
+ * documents. Otherwise the sum is a float, or `undefined` if the sum is infinite. [store.md, facts found later]
  */
 export function addNumbers(a: JsonNumber, b: JsonNumber): JsonNumber | undefined {
   return combine(

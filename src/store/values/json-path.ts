@@ -75,7 +75,7 @@ const unitsPerPlace = 6
 const statesPerPattern = 5000
 
 /**
- * Maximum number of locations in the result of a segment. More of them could use up the memory before the work budget
+ * Maximum number of locations in the result of a segment. More locations could use up the memory before the work budget
  * ends.
  */
 export const maxPlaces = 2_000_000

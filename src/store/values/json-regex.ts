@@ -417,7 +417,7 @@ class Entered {
   /**
    * Begins a new text and returns the number of its first position. Numbers are not reused, so that the array is not
    * cleared for each text.
-   * @param length number of characters of the text
+   * @param length the number of characters of the text
    */
   begin(length: number): number {
     if (this.#next > 2 ** 30) {

@@ -33,7 +33,7 @@ export function parseJson(source: Bytes): Json {
 
 /**
  * Formats a value as JSON, compact unless a layout is given.
- * @param work work budget, to which the formatting is charged
+ * @param work the work budget, to which the formatting is charged
  * @throws JsonSizeError when the text is too long
  */
 export function formatJson(value: Json, layout?: Layout, work?: Work): Bytes {
@@ -211,7 +211,8 @@ class Reader {
       const second = this.#hex(at + 8)
       if (second >= 0xdc00 && second < 0xe000) return { text: utf8(String.fromCharCode(first, second)), end: at + 12 }
     }
-    // An unpaired surrogate has no UTF-8 form and becomes U+FFFD, as in the Go library. [not public: choice]
+    // An unpaired surrogate has no UTF-8 form and becomes U+FFFD, as in the Go library. This package chose U+FFFD,
+    // because the behavior of the service is not public.
     return { text: utf8(String.fromCharCode(first)), end: at + 6 }
   }
 

@@ -57,8 +57,8 @@ export function payFor(value: Json, work: Work): void {
 }
 
 /**
- * Returns the units of work for visiting a value in the arguments of a command. Such a value is at most as large as the
- * command.
+ * Returns the units of work for visiting a value in the arguments of a command. Counting visits the whole value, but
+ * the value is at most as large as the command.
  */
 export function costOf(value: Json): number {
   if (!isContainer(value)) return typeof value === 'string' ? unitsPerValue + (value.length >>> 5) : unitsPerValue
@@ -97,7 +97,7 @@ export function copyJson(value: Json): Json {
   return copy
 }
 
-/** Returns the levels of containers: 0 for a scalar, 1 for `[]`. */
+/** Returns the nesting depth: 0 for a scalar, 1 for `[]`, 2 for `[[]]`. */
 export function depthOf(value: Json): number {
   if (!isContainer(value)) return 0
   let deepest = 0
@@ -138,7 +138,7 @@ function equalObjects(a: JsonObject, b: JsonObject): boolean {
 
 /**
  * Estimates the bytes that a compact implementation needs for a value: one word per value, the text of strings and
- * keys, two words per container. The sizes in the service are not public. [not public: choice]
+ * keys, two words per container. This package chose the formula, because the sizes in the service are not public.
  */
 export function memoryOf(value: Json): number {
   if (typeof value === 'string') return 8 + value.length

@@ -25,11 +25,13 @@ interface Block {
 /**
  * Members ordered by (score, bytes): a sorted list divided into blocks, and a table from member to score.
  *
- * A block is found by binary search over fences. The fence of a block is above every entry of the previous block, and
- * not above any entry of its own block.
+ * Each block has a fence, which separates the block from the previous one. A fence is greater than every entry of the
+ * previous block, and not greater than any entry of its own block. A binary search over the fences finds the block of
+ * an entry.
  *
  * The rank of a block is the sum of the sizes of all blocks before it. These sums are in a Fenwick tree, which is
- * rebuilt on demand after blocks were split, joined or deleted. Every kind of range becomes an interval of ranks.
+ * rebuilt on demand after blocks were split, joined or deleted. Ranges of scores and of bytes are converted to
+ * intervals of ranks.
  */
 export class SortedSet implements Container {
   readonly type = 'zset'
@@ -41,8 +43,8 @@ export class SortedSet implements Container {
   #sizes = new Int32Array(2)
   #sizesStale = false
   /**
-   * Second result of `#locate` and `#blockOfRank`: the position inside the block. It is a field, so that a search
-   * allocates no object for its results.
+   * Second result of `#locate` and `#blockOfRank`: the position inside the block. The position is a field, so that a
+   * search allocates no object for its results.
    */
   #place = 0
 
@@ -104,7 +106,10 @@ export class SortedSet implements Container {
     return { from, to: Math.max(from, to) }
   }
 
-  /** Visits the members with ranks from `from` up to, not including, `to`, in ascending or descending order. */
+  /**
+   * Visits the members in an interval of ranks, in ascending or descending order. The interval includes `from` and
+   * excludes `to`.
+   */
   walk(from: number, to: number, descending: boolean, visit: (member: Bytes, score: number) => void): void {
     let left = Math.min(to, this.size) - from
     if (left <= 0) return
@@ -125,7 +130,10 @@ export class SortedSet implements Container {
     }
   }
 
-  /** Removes the members with ranks from `from` up to, not including, `to`; returns how many. */
+  /**
+   * Removes the members in an interval of ranks, and returns how many there were. The interval includes `from` and
+   * excludes `to`.
+   */
   removeRanks(from: number, to: number): number {
     const members: Bytes[] = []
     this.walk(from, to, false, (member) => members.push(member))
@@ -159,8 +167,6 @@ export class SortedSet implements Container {
     })
     return copy
   }
-
-  // ---- changing the blocks ----
 
   #insert(member: Bytes, score: number): void {
     if (this.#blocks.length === 0) {
@@ -232,8 +238,8 @@ export class SortedSet implements Container {
   }
 
   /**
-   * Moves an entry after its score has changed. If the order allows it, the entry keeps its position, as for most small
-   * increments.
+   * Moves an entry after its score has changed. If the entry is still between its two neighbors, it keeps its position.
+   * This is the case for most small increments.
    */
   #move(member: Bytes, before: number, after: number): void {
     const index = this.#locate(before, member)
@@ -283,8 +289,8 @@ export class SortedSet implements Container {
   }
 
   /**
-   * Returns the number of entries that satisfy a condition. The condition must hold for the first entries and for no
-   * later ones.
+   * Returns the number of entries that satisfy a condition. These entries must come before all entries that do not
+   * satisfy it.
    */
   #countWhile(holds: (score: number, member: Bytes) => boolean): number {
     if (this.#blocks.length === 0) return 0
@@ -312,8 +318,8 @@ export class SortedSet implements Container {
   }
 
   /**
-   * Returns the number of members before a bound. A member that equals the bound counts if the bound is an exclusive
-   * lower or an inclusive upper one.
+   * Returns the number of members before a bound. A member that equals the bound counts in two cases: the bound is an
+   * exclusive lower bound or an inclusive upper bound.
    */
   #countBefore(bound: LexBound, upper: boolean): number {
     if (bound === '-') return 0

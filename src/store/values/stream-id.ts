@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 
 /**
  * Half of an ID: an unsigned 64-bit integer. It is a bigint only if a number would not be exact. JavaScript compares
- * both kinds exactly, so only arithmetic must distinguish them.
+ * numbers and bigints exactly, so only arithmetic must distinguish them.
  */
 export type Half = number | bigint
 

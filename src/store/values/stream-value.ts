@@ -8,8 +8,8 @@ import type { Container } from './value.js'
 export type StreamFields = readonly Bytes[]
 
 /**
- * Handling of an entry that is to be deleted although consumer groups refer to it. `keep` keeps these references,
- * `drop` deletes them too, `protect` keeps the entry. [redis 8.2: KEEPREF, DELREF, ACKED]
+ * Handling of an entry that is to be deleted although consumer groups refer to it. `keep` deletes the entry and keeps
+ * the references, `drop` deletes both, `protect` keeps both. [redis 8.2: KEEPREF, DELREF, ACKED]
  */
 export type References = 'keep' | 'drop' | 'protect'
 
@@ -84,7 +84,10 @@ export class Stream implements Container {
     return count
   }
 
-  /** Returns whether an entry is referenced: a group has not yet read it, or has it pending. */
+  /**
+   * Returns whether a group refers to an entry: the group has not yet read the entry, or the entry is pending in the
+   * group.
+   */
   isReferenced(id: StreamId): boolean {
     for (const group of this.groups.values()) {
       if (compareIds(id, group.lastDelivered) > 0 || group.pending.has(id)) return true

@@ -1,8 +1,8 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { once } from '../../kernel/once.js'
 
-// XXH3 with 64 bits and seed 0, from the published specification: DIGEST and IFDEQ use it. BigInt is slow, but keeps
-// the code close to the specification, and digests are rare.
+// XXH3 with 64 bits and seed 0, from the published specification. DIGEST and IFDEQ use this digest. BigInt is slow, but
+// keeps the code close to the specification, and digests are rare.
 
 const mask = 0xffff_ffff_ffff_ffffn
 const prime32x1 = 0x9e3779b1n

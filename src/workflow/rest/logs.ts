@@ -61,7 +61,7 @@ function selectionOf(query: ReadonlyMap<string, readonly string[]>): RecordQuery
   return readRunFilters(query, rules, false)
 }
 
-/** Returns functions for the log of a run. The log reads the run's messages with them. */
+/** Returns the functions with which the log of a run reads the run's messages. */
 function viewOf(workflows: WorkflowEngine, trim: number | undefined): LogView {
   const { queue } = workflows
   return {

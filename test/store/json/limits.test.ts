@@ -52,7 +52,7 @@ describe('limits of JSON commands', () => {
     const store = createStore()
     reply(store, ['JSON.SET', 'k', '$', nested(100)])
     const refused = error(
-      'ERR max work exceeded. Limit: 4000000 units for one request. Ask for less at once, or raise policy.maxWork',
+      'ERR max work exceeded. Limit: 4000000 units for one request. Request less work per request, or raise policy.maxWork',
     )
     expect(reply(store, words(`JSON.GET k $${'..*'.repeat(20)}`))).toEqual(refused)
     expect(reply(store, words(`JSON.DEL k $${'..*'.repeat(20)}`))).toEqual(refused)

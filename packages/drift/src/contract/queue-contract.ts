@@ -197,7 +197,7 @@ const failing = queueCase('retries, and a dead letter', 30, async (stage) => {
   stage.note('the dead letter', withoutHeaders(letter))
   const dlqId = dlqIdIn(letter)
   await stage.ask('delete the dead letter', 'DELETE', `/v2/dlq/${dlqId}`)
-  await stage.ask('read it again', 'GET', `/v2/dlq/${dlqId}`, { loose: ['kind'] })
+  await stage.ask('read the dead letter again', 'GET', `/v2/dlq/${dlqId}`, { loose: ['kind'] })
 })
 
 const again = queueCase('a dead letter that is published again', 30, async (stage) => {
@@ -254,13 +254,13 @@ const waiting = queueCase('a message that waits', 8, async (stage) => {
   const id = await stage.publish('publish', { ...late, ...often, 'Service-Label': `${stage.prefix}a,${stage.prefix}b` })
   const { body } = await stage.quietly('GET', `/v2/messages/${id}`)
   stage.note('the message', withoutPlaces(parsedJson(body)))
-  await stage.ask('cancel it', 'DELETE', `/v2/messages/${id}`)
-  await stage.ask('read it again', 'GET', `/v2/messages/${id}`, { loose: ['kind'] })
+  await stage.ask('cancel the message', 'DELETE', `/v2/messages/${id}`)
+  await stage.ask('read the message again', 'GET', `/v2/messages/${id}`, { loose: ['kind'] })
 })
 
 const hurried = queueCase('a message that is delivered immediately', 12, async (stage) => {
   const id = await stage.publish('publish', { ...late, ...once })
-  await stage.ask('deliver it now', 'POST', `/v2/messages/${id}/retry`)
+  await stage.ask('deliver the message now', 'POST', `/v2/messages/${id}/retry`)
   await stage.story(id)
 })
 
@@ -281,19 +281,19 @@ const groups = queueCase('groups', 16, async (stage) => {
   await stage.ask('read a group that does not exist', 'GET', path)
   const body = JSON.stringify({ endpoints: [{ url: one, name: 'one' }, { url: two }] })
   await stage.ask('create a group', 'POST', `${path}/endpoints`, { body, headers: jsonBody })
-  await stage.ask('read it', 'GET', path)
-  await stage.ask('give it a header', 'PATCH', path, { headers: { 'Service-Forward-X-Drift': 'group' } })
-  await stage.ask('read it with its header', 'GET', path)
-  const answered = await stage.ask('publish to it', 'POST', `/v2/publish/${name}`, {
+  await stage.ask('read the group', 'GET', path)
+  await stage.ask('set a header of the group', 'PATCH', path, { headers: { 'Service-Forward-X-Drift': 'group' } })
+  await stage.ask('read the group with its header', 'GET', path)
+  const answered = await stage.ask('publish to the group', 'POST', `/v2/publish/${name}`, {
     headers: { ...late, ...jsonBody },
     body: '{}',
   })
   stage.idIn(answered)
   const removed = JSON.stringify({ endpoints: [{ name: 'one' }] })
   await stage.ask('remove an endpoint', 'DELETE', `${path}/endpoints`, { body: removed, headers: jsonBody })
-  await stage.ask('read it again', 'GET', path)
-  await stage.ask('delete it', 'DELETE', path)
-  await stage.ask('read it at the end', 'GET', path)
+  await stage.ask('read the group again', 'GET', path)
+  await stage.ask('delete the group', 'DELETE', path)
+  await stage.ask('read the group at the end', 'GET', path)
 })
 
 const queues = queueCase('queues', 16, async (stage) => {
@@ -303,18 +303,18 @@ const queues = queueCase('queues', 16, async (stage) => {
   await stage.ask('read a queue that does not exist', 'GET', path)
   const body = JSON.stringify({ queueName: name, parallelism: 2, paused: true })
   await stage.ask('create a queue', 'POST', '/v2/queues', { body, headers: jsonBody })
-  await stage.ask('resume it', 'POST', `${path}/resume`)
-  await stage.ask('read it resumed', 'GET', path)
-  await stage.ask('pause it', 'POST', `${path}/pause`)
-  await stage.ask('read it', 'GET', path)
+  await stage.ask('resume the queue', 'POST', `${path}/resume`)
+  await stage.ask('read the resumed queue', 'GET', path)
+  await stage.ask('pause the queue', 'POST', `${path}/pause`)
+  await stage.ask('read the queue', 'GET', path)
   const enqueued = await stage.ask('enqueue', 'POST', `/v2/enqueue/${name}/${stage.side.endpoint()}`, {
     body: '{}',
     headers: jsonBody,
   })
   stage.idIn(enqueued)
-  await stage.ask('read it with a message', 'GET', path)
-  await stage.ask('delete it', 'DELETE', path)
-  await stage.ask('read it at the end', 'GET', path)
+  await stage.ask('read the queue with a message', 'GET', path)
+  await stage.ask('delete the queue', 'DELETE', path)
+  await stage.ask('read the queue at the end', 'GET', path)
 })
 
 const schedules = queueCase('schedules', 14, async (stage) => {
@@ -336,15 +336,15 @@ const schedules = queueCase('schedules', 14, async (stage) => {
   const read = async (): Promise<unknown> =>
     withSlot(withoutPlaces(parsedJson((await stage.quietly('GET', path)).body)))
   stage.note('the schedule', await read())
-  await stage.ask('pause it', 'POST', `${path}/pause`)
+  await stage.ask('pause the schedule', 'POST', `${path}/pause`)
   stage.note('the paused schedule', await read())
-  await stage.ask('resume it', 'POST', `${path}/resume`)
-  await stage.ask('replace it', 'POST', to, { headers: create('CRON_TZ=America/New_York 30 4 1 1 *', {})! })
+  await stage.ask('resume the schedule', 'POST', `${path}/resume`)
+  await stage.ask('replace the schedule', 'POST', to, { headers: create('CRON_TZ=America/New_York 30 4 1 1 *', {})! })
   stage.note('the replaced schedule', await read())
-  await stage.ask('replace it with an invalid cron', 'POST', to, { headers: create('99 * * * *', {})! })
-  await stage.ask('with seconds', 'POST', to, { headers: create('0 0 4 1 1 *', {})! })
-  await stage.ask('delete it', 'DELETE', path)
-  await stage.ask('read it at the end', 'GET', path, { loose: ['kind'] })
+  await stage.ask('replace the schedule with an invalid cron', 'POST', to, { headers: create('99 * * * *', {})! })
+  await stage.ask('replace the schedule with a cron of six fields', 'POST', to, { headers: create('0 0 4 1 1 *', {})! })
+  await stage.ask('delete the schedule', 'DELETE', path)
+  await stage.ask('read the schedule at the end', 'GET', path, { loose: ['kind'] })
 })
 
 const batches = queueCase('batches', 4, async (stage) => {
@@ -372,10 +372,10 @@ const flow = queueCase('flow control', 10, async (stage) => {
   }
   await stage.publish('publish', settings)
   await stage.ask('read the key', 'GET', path)
-  await stage.ask('pause it', 'POST', `${path}/pause`)
-  await stage.ask('read it paused', 'GET', path)
-  await stage.ask('resume it', 'POST', `${path}/resume`)
-  await stage.ask('with an invalid value', 'POST', `/v2/publish/${stage.side.endpoint()}`, {
+  await stage.ask('pause the key', 'POST', `${path}/pause`)
+  await stage.ask('read the paused key', 'GET', path)
+  await stage.ask('resume the key', 'POST', `${path}/resume`)
+  await stage.ask('publish with an invalid flow-control value', 'POST', `/v2/publish/${stage.side.endpoint()}`, {
     headers: { ...late, 'Service-Flow-Control-Key': key, 'Service-Flow-Control-Value': 'nonsense' },
   })
 })

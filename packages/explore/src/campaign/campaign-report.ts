@@ -6,7 +6,7 @@ import type { Merged } from './merge.js'
 
 /** First run that failed, with its shrunk counterexample. */
 export interface ShrunkFailure {
-  /** Shrunk counterexample as text. If there is none, the reason for that. */
+  /** Shrunk counterexample as text. If there is no counterexample, the reason why. */
   readonly told: string
 }
 
@@ -45,8 +45,8 @@ function verdictOf(merged: Merged): string {
     failed > 0
       ? `${number(failed)} of ${runs} ${failed === 1 ? 'fails' : 'fail'}.`
       : `${runs} ${tried === 1 ? 'holds' : 'hold'}.`
-  if (isWhole(merged)) return `${verdict} All were run.`
-  return `${verdict} ${counted === undefined ? 'The number of runs is unknown.' : `The campaign has ${number(of)} runs: not all were run.`}`
+  if (isWhole(merged)) return `${verdict} All runs were tried.`
+  return `${verdict} ${counted === undefined ? 'The number of runs is unknown.' : `The campaign has ${number(of)} runs, of which not all were tried.`}`
 }
 
 function gapsOf({ counted, missing, notRun }: Merged): string[] {

@@ -4,17 +4,18 @@ import { answerOf, PartOfCampaign } from './under-way.js'
 
 /** Argument that the function of a campaign receives. */
 export interface CampaignContext {
-  /** Seed for the play of a scenario. Each play gets another seed. A check ignores it and derives its own seeds. */
+  /**
+   * Seed for the play of a scenario. Each play gets another seed. A check ignores this seed and derives its own seeds.
+   */
   readonly seed: number
 }
 
 /**
  * Defines a campaign for `stuntdouble campaign run`, which runs a check, or the play of a scenario, up to millions of
- * times. The function is called for each block of 1,000 runs, or for each play. The options of the check apply, except
- * `runs`, `seed`, `maxRuns`, `timeBudget` and the options for replay.
+ * times. The function is called for each block of 1,000 runs, or for each play. The options of the check are used,
+ * except `runs`, `seed`, `maxRuns`, `timeBudget` and the options for replay.
  * @throws TypeError if the argument is not a function
- * @example
- * export default defineCampaign(() => assertIdempotent(ordersRoute))
+ * @example export default defineCampaign(() => assertIdempotent(ordersRoute))
  * @example
  * export default defineCampaign(({ seed }) => playScenario(scenarios.flappingDestination, { seed }))
  */
@@ -43,4 +44,4 @@ export function defineCampaign(explore: (run: CampaignContext) => unknown): Camp
 }
 
 const noCheck =
-  'defineCampaign(): the function called none of assertResilient(), assertCrashSafe() and exploreInterleavings(), and returned no play of a scenario. Write defineCampaign(() => assertResilient({ … })), or defineCampaign(({ seed }) => playScenario(scenario, { seed })).'
+  'defineCampaign(): the function called none of assertResilient(), assertCrashSafe() and exploreInterleavings(), and did not return the play of a scenario. Write defineCampaign(() => assertResilient({ … })), or defineCampaign(({ seed }) => playScenario(scenario, { seed })).'

@@ -26,7 +26,7 @@ export interface Tried {
   /** The failing run with the lowest number. */
   readonly first?: FailedRun
   readonly coverage: readonly CoverageRow[]
-  /** Notes about limits of the check that more runs do not remove. All blocks have the same notes. */
+  /** Notes about limits that the check has even with more runs. All blocks have the same notes. */
   readonly notes?: readonly string[]
 }
 
@@ -45,7 +45,6 @@ export type IndexTask =
 /** Options of a campaign that apply to each of its runs. */
 export interface CampaignOptions {
   readonly seed: number
-  /** Maximum number of runs. */
   readonly runs: number
 }
 
@@ -56,7 +55,7 @@ export type IndexResult =
 
 /** A campaign: the default export of a campaign file, made by `defineCampaign()`. */
 export interface Campaign {
-  /** The value is a campaign. */
+  /** Always `campaign`. */
   readonly kind: 'campaign'
 }
 

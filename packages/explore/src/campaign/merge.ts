@@ -18,7 +18,6 @@ export interface Merged {
   readonly shard: Shard | undefined
   /** Number of runs that belong to this shard, or to the whole campaign. */
   readonly of: number
-  /** Number of runs that were tried. */
   readonly tried: number
   readonly failed: number
   readonly skipped: number
@@ -33,7 +32,7 @@ export interface Merged {
 }
 
 /**
- * Merges the reports of shards. A file that is given twice counts once.
+ * Merges the reports of shards. A file that is passed twice counts once.
  * @param shard limits the check for missing blocks to this shard
  * @throws ShardError if the files do not belong together
  */
@@ -133,5 +132,5 @@ function blocksIn(files: readonly NamedReport[]): ReadonlyMap<number, { name: st
 }
 
 function outcomeOf({ failed, skipped, first }: BlockReport): string {
-  return `${failed} failed and ${skipped} skipped${first === undefined ? '' : `, the first in run ${first.run}`}`
+  return `${failed} failed and ${skipped} skipped runs${first === undefined ? '' : `, the first failure in run ${first.run}`}`
 }

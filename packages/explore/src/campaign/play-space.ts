@@ -14,7 +14,7 @@ export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) 
     const given = await play(seed + run)
     if (!isPlay(given))
       throw new TypeError(
-        'defineCampaign(): the function returned no play, although an earlier call returned one. Return a play from each call.',
+        'defineCampaign(): this call of the function did not return a play, although an earlier call did. Return the result of playScenario() from each call.',
       )
     if (given.seed !== seed + run)
       throw new TypeError(

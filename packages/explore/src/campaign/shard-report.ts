@@ -13,11 +13,11 @@ export interface ShardReport {
   readonly campaign: {
     /** Path of the campaign's file, relative to the folder in which the shard was run. */
     readonly file: string
-    /** SHA-256 of the file's text. */
+    /** SHA-256 of the text in the campaign's file. */
     readonly digest: string
   }
   readonly seed: number
-  /** The requested number of runs. The check may have fewer. */
+  /** The requested number of runs. The check may have fewer runs. */
   readonly runs: number
   readonly blockLength: number
   readonly shard: Shard
@@ -52,7 +52,7 @@ const text = v.pipe(v.string(), v.maxLength(10_000))
  * rejected.
  */
 export const maxNotes = 1_000
-/** Maximum number of faults in one row of the coverage. A file with more is rejected. */
+/** Maximum number of faults in one row of the coverage. A file with more faults is rejected. */
 export const maxFaults = 1_000
 
 const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
@@ -133,7 +133,8 @@ function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): s
     return blocks.length + coverage.length > 0 ? 'it has results, although its runs were never counted' : undefined
   const { size } = counted
   if (blockCount(size) > maxBlocks) return `it has ${blockCount(size)} blocks, but the maximum is ${maxBlocks}`
-  // The file states the number of blocks, so a list of all owned blocks could be huge. Check each listed block instead.
+  // The file states the number of blocks, so a list of all blocks of its shard could be huge. Check each listed block
+  // instead.
   const owns = (block: number): boolean => block < blockCount(size) && block % shard.of === shard.nth - 1
   const seen = new Set<number>()
   for (const one of [...blocks.map((each) => each.block), ...notRun.flatMap((each) => each.blocks)]) {

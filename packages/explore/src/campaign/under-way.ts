@@ -1,10 +1,10 @@
 import type { CampaignOptions, IndexResult, IndexSpace, IndexTask } from './index-space.js'
 
-// Connects a campaign with the check that its function calls. The campaign stores its task in this module. The check
-// reads the task, and does only that part of its work.
+// Passes the task of a campaign to a check. The campaign stores its task in this module and calls its function. The
+// check in that function reads the task, and does only that part of its work.
 
 /**
- * Shared by all copies of the package in a process: a file may import one entry as a module and another one as
+ * Shared by all copies of the package in a process: a file may import one entry as a module and another entry as
  * CommonJS.
  */
 const slot: unique symbol = Symbol.for('stuntdouble.campaign under way')

@@ -9,7 +9,7 @@ import { refusalOf } from './run-requests.js'
 /** Number of deliveries after which a crash plan is abandoned. */
 const maxDeliveries = 500
 
-/** Maximum number of sleeps of 0 ms for which a branch waits. It waits for the branches that must end before it. */
+/** Maximum number of sleeps of 0 ms with which a branch waits for the branches that must end before it. */
 const maxTurns = 1_000
 
 /** Handles the deliveries of workflow runs, and disrupts them as the crash plan says. */
@@ -109,7 +109,7 @@ export class CrashDeliveries {
     await this.#playLateOf(runId)
     if (world.disturbance('late-retry', ordinal) !== undefined) this.#late.push({ runId, again: () => run(false) })
     if (world.disturbance('after-answer', ordinal) === undefined) return reply!
-    return this.#lost(attempt, 'the handler responded, the process died, the response was lost')
+    return this.#lost(attempt, 'the handler responded, but the process died and the response was lost')
   }
 
   #giveUp(): void {
@@ -129,7 +129,7 @@ export class CrashDeliveries {
     this.#cuts.set(messageId, (this.#cuts.get(messageId) ?? 0) + 1)
   }
 
-  /** Waits until the branches have ended that the crash plan orders before this branch. */
+  /** Waits until all branches have ended that must end before this branch in the crash plan. */
   async #takeTurn(key: string, { task }: DeliveryContext): Promise<void> {
     const { disturbances } = this.#world
     const order = disturbances.find((one) => one.kind === 'branch-order' && one.order.includes(key))

@@ -3,7 +3,9 @@ import { effectText, happened } from './crash-effects.js'
 import type { CrashSandbox } from './crash-sandbox.js'
 import { callWith } from './run-requests.js'
 
-/** Watches the outbound requests of deliveries. As the crash plan says, it loses a response or lets the process die. */
+/**
+ * Watches the outbound requests of deliveries, and loses a response or lets the process die, as the crash plan says.
+ */
 export function guardCalls(world: CrashSandbox): void {
   const { works, sandbox } = world
   const internals = outboundInternals.of(sandbox.outbound)

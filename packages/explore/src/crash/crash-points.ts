@@ -153,8 +153,8 @@ class Check {
   }
 
   /**
-   * Plays a failing crash plan again, and returns its deliveries and its timeline. Only one failure is reported, so no
-   * run keeps them.
+   * Plays a failing crash plan again, and returns its deliveries and its timeline. Only one failure is reported, so
+   * runs do not keep their deliveries and timelines.
    */
   async #historyOf({ disturbances }: CrashFailure): Promise<ReturnType<typeof crashSequence>> {
     const run = await this.#run(disturbances).play()
@@ -239,8 +239,8 @@ class Check {
 }
 
 /**
- * Completes the submitted waits of a run. Each gets the ID of the event that ended it, and the milliseconds from its
- * submission to that event.
+ * Completes the submitted waits of a run. Each wait gets the ID of the event that ended it, and the milliseconds from
+ * its submission to that event.
  */
 function tellWaits({ sandbox, deliveries }: CrashRun): void {
   const events = sandbox.traffic.ofType('notify')

@@ -20,8 +20,8 @@ export interface CrashSafetyReport {
   /** Number of crash plans that were not tried because of `maxRuns`. */
   readonly notTried: number
   /**
-   * Number of crash plans without a result. A plan has none if it disrupts every attempt of a message, so that no
-   * retries are left.
+   * Number of crash plans without a result. A crash plan has no result if it disrupts every attempt of a message, so
+   * that no retries are left.
    */
   readonly skipped: number
   /**
@@ -39,7 +39,7 @@ export interface CrashFailure {
   readonly disturbances: readonly Disruption[]
   /** Differences from the effects of the undisturbed run, as phrases. */
   readonly differences: readonly string[]
-  /** Number of deliveries in the run with this plan. */
+  /** Number of deliveries in the run with this crash plan. */
   readonly deliveries: number
 }
 
@@ -95,8 +95,8 @@ export interface CrashSequence {
   /** Returns the timeline around the first disrupted delivery, in at most `lines` lines. */
   readonly timeline: (lines: number) => readonly string[]
   /**
-   * Fault rules that make the check fail without its crash plan, and the name of that plan, or `undefined` if no such
-   * rules were found.
+   * Fault rules that make the check fail without a crash plan, and the name of the crash plan that they replace.
+   * `undefined` if no such rules were found.
    */
   readonly scenario?: { readonly id: string; readonly rules: readonly FaultRule[] } | undefined
 }
@@ -120,7 +120,7 @@ const maxDifferences = 4
 const maxOthers = 6
 const maxStrays = 6
 
-/** Returns the deliveries as a table with the step that each carries, its submissions, and its outcome. */
+/** Returns a table of the deliveries: the step that each delivery carries, its submissions, and its outcome. */
 function deliveryTable(deliveries: readonly RunDelivery[]): string[] {
   const rows = deliveries.slice(0, maxRows).map(({ ordinal, carries, submissions, attempt }) => {
     const { outcome, retried } = attempt
@@ -179,7 +179,7 @@ export function crashReport(
     tail.push('', ...scenarioLines(id, history.scenario), '', ...replayLines(replay), '')
     timeline = history.timeline
   }
-  if (untried > 0) tail.push(`${plural(untried, 'crash plan')} were not tried: raise \`maxRuns\`.`, '')
+  if (untried > 0) tail.push(`Not tried: ${plural(untried, 'crash plan')}. Raise \`maxRuns\`.`, '')
   const left = maxLines - linesOf(head) - linesOf(tail)
   const shown = timeline?.(Math.max(leastOfTimeline, left)) ?? []
   return {
@@ -202,7 +202,7 @@ function strayLines(strays: readonly StepDifference[]): string[] {
     ...strays
       .slice(0, maxStrays)
       .map(({ step, field, first, again }) =>
-        standardRedaction.text(`  ${step}: ${field} was ${first}, again ${again}`),
+        standardRedaction.text(`  ${step}: ${field} was ${first}, and ${again} when repeated`),
       ),
     ...more(strays.length - maxStrays),
     'Move code that uses time, randomness or changing data into context.run().',

@@ -36,8 +36,8 @@ async function exchanged(
   if (work?.delivery === undefined) return exchange(call)
   const { delivery } = work
   if (fetchesList(call, endpoint)) {
-    // The delivery is repeated in a temporary sandbox whose queue does not know the workflow run. Return its steps
-    // here.
+    // The delivery is repeated in a temporary sandbox whose queue does not know the workflow run. So return the steps
+    // of the run here.
     if (work.submitsNothing) return jsonResponse(listOf(delivery.attempt))
     return world.disturbance('lazy-fetch', delivery.ordinal) === undefined ? exchange(call) : world.die(work)
   }

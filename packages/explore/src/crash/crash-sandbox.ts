@@ -40,11 +40,11 @@ export class CrashSandbox {
   readonly rules: readonly FaultRule[]
   /** Error of the setup, of the trigger or of the clock. */
   error: unknown
-  /** Promise of the current process's setup. */
+  /** Settles when the setup of the current process has ended. */
   started: Promise<unknown> = Promise.resolve()
   /**
-   * Whether the setup can run again. It can if it returned a trigger, because then the setup itself starts no workflow
-   * run.
+   * Whether the setup can run again. The setup can run again if it returned a trigger, because then the setup itself
+   * starts no workflow run.
    */
   isRestartable = false
   readonly #subject: CrashSubject

@@ -26,7 +26,7 @@ export function crashSpace(runs: number, work: CrashWork): IndexSpace {
     async report(run) {
       const planned = await work.planned()
       try {
-        // Run 0 has no crash plan. Every call of the check plays run 0 first, so any crash plan's name can be passed.
+        // Every report plays run 0 and one crash plan. If the failing run is run 0, that can be any crash plan.
         await work.report({ only: [planned[Math.max(0, run - 1)]!] })
         return undefined
       } catch (error) {
@@ -37,7 +37,6 @@ export function crashSpace(runs: number, work: CrashWork): IndexSpace {
   }
 }
 
-/** Counts the results of crash plans. */
 export class CrashTally {
   readonly #rows: readonly (CoverageRow & { readonly struck: Record<string, number> })[]
   readonly #all: readonly Disruption[]

@@ -28,7 +28,7 @@ export class DeliveryWork implements Chance {
     readonly delivery: Mutable<RunDelivery> | undefined = undefined,
     /** Task with which the work sleeps in virtual time. */
     readonly task: Task | undefined = undefined,
-    /** Whether the sandbox is temporary and accepts no submission. */
+    /** Whether the delivery is repeated for a comparison, in a temporary sandbox that accepts no submission. */
     readonly submitsNothing: boolean = false,
   ) {
     this.random = createRandom(seed)

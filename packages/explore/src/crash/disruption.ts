@@ -56,7 +56,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
   const meets = { on: place.point, ...(place.skip > 0 && { skip: place.skip }), times: 1 }
   const all: Disruption[] = [
     made('before-handler', delivery, {
-      description: `the process dies as ${here} arrives, before the handler`,
+      description: `the process dies as ${here} arrives, before the handler runs`,
       rules: [{ ...meets, phase: 'before', fault: { kind: 'reset' } }],
     }),
   ]
@@ -191,8 +191,8 @@ function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
 }
 
 /**
- * Returns the other orders of a list. With more than four items, only some: each other item moved to the front, and the
- * reverse order.
+ * Returns the other orders of a list. For more than four items, returns only some orders: those with one other item
+ * moved to the front, and the reverse order.
  */
 function orders<T>(all: readonly T[]): T[][] {
   if (all.length <= maxBranches) return permutations(all).slice(1)

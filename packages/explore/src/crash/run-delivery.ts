@@ -8,8 +8,8 @@ import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { StepMessage } from '../../../../src/workflow/run-messages.js'
 import { readStep, type StepBody } from '../../../../src/workflow/step.js'
 
-// A delivery of a workflow run: the effects and submissions of the code that handles it. A crash plan can let the
-// process die between any two of them.
+// Deliveries of a workflow run, with the effects and submissions of the code that handles them. In a crash plan, the
+// process can die between any two effects or submissions.
 
 /** One effect of the code that handles a delivery. */
 export interface BodyEffect {
@@ -25,7 +25,7 @@ export interface BodyEffect {
 interface ForeignPlace {
   readonly method: string
   readonly url: string
-  /** Number of earlier requests of the run with the same method and URL. */
+  /** Number of earlier requests with the same method and URL, which a fault rule must skip. */
   readonly skip: number
   /** Index of the request among the outbound requests of its delivery, from 0. */
   readonly nth: number
@@ -44,7 +44,8 @@ export interface Submission {
   /** Virtual time of the submission, in milliseconds since the Unix epoch. */
   readonly at: number
   /**
-   * Only for a wait that an event ended: the ID of the event, and the milliseconds from the submission to the event.
+   * Only for a wait that ended because the event arrived: the ID of the event, and the milliseconds from the submission
+   * to the event.
    */
   waited?: { readonly eventId: string; readonly heldMs: number }
 }
@@ -71,17 +72,20 @@ export interface RunDelivery {
   readonly at: number
   /** Milliseconds until the attempt times out. */
   readonly timeout: number
-  /** Injection point of the delivery, and `skip` of a fault rule that must hit exactly this delivery. */
+  /**
+   * Fault rule that affects only this delivery: its injection point, and the number of earlier deliveries that it
+   * skips.
+   */
   readonly place: { readonly point: 'queue.delivery' | 'queue.callback'; readonly skip: number }
   readonly submissions: readonly Submission[]
-  /** Effects of the code, without submissions. Recorded only in the undisturbed run. */
+  /** Effects of the code, without submissions. Recorded only in the run without disruptions. */
   readonly effects: BodyEffect[]
   /**
    * Short description of the last submission. If there is no submission, it describes the step that the delivery
    * carries.
    */
   readonly told: string
-  /** Contents of the data store before the delivery. Recorded only in the undisturbed run. */
+  /** Contents of the data store before the delivery. Recorded only in the run without disruptions. */
   readonly storeBefore?: StoreDump
   /** Error message of the SDK, if the SDK rejected the delivery. */
   readonly refusal?: string | undefined
@@ -110,8 +114,8 @@ export function carriedBy(attempt: Attempt): {
 
 /**
  * Returns the key from which the time and the random numbers of a delivery are derived. It contains the IDs of the
- * finished steps. The key of the delivery is not suitable: if branches end in another order, the same steps can arrive
- * with another delivery.
+ * finished steps. The key of the delivery itself can differ between runs: if branches end in another order, another
+ * delivery contains the same steps.
  */
 export function deliveryPointOf({ message }: Attempt, key: string): string {
   const { part } = message
@@ -159,7 +163,7 @@ export function submitted(endpoint: string, method: string, body: Bytes): string
   return names.length === 0 ? 'its submission' : `${kind} ${names.map((name) => `'${name}'`).join(', ')}`
 }
 
-/** Returns the step name of a submitted call. A header for the callback of the call contains the name. */
+/** Returns the name of the step that submits a call. The call contains the name in a header for its callback. */
 function callNamed(item: unknown): string | undefined {
   const { headers = {} } = item as { headers?: Record<string, string> }
   return headerEndingIn(Object.entries(headers), 'workflow-stepname')

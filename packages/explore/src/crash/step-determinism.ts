@@ -6,7 +6,7 @@ import { isNext, type StepDifference, stepDifferences } from './step-differences
 /**
  * Finds non-determinism in the code outside the steps, by repeating each delivery. A delivery is repeated with three
  * contents of the data store: those before the delivery, those at the end of the runs, and those before the first
- * delivery. With the last ones, only the next step must be the same, not its content.
+ * delivery. With the contents before the first delivery, only the next step must be the same, not its content.
  * @param again repeats a delivery in a temporary sandbox
  */
 export async function straysOf(

@@ -7,13 +7,13 @@ import type { PolicyChoices } from './policy-choices.js'
 /** Options of `assertResilient()`. */
 export interface ResilienceOptions extends DeliveryUnderTest {
   /**
-   * Fault plans that are tried. Default: the plans of `arb.deliveryFaults()`. After them, the check lets each outbound
-   * request fail, loses each response, and signs deliveries wrongly if the app verifies signatures.
+   * Fault plans that are tried. Default: the plans of `arb.deliveryFaults()`. After these plans, the check lets each
+   * outbound request fail, loses each response, and signs deliveries wrongly if the app verifies signatures.
    */
   readonly faults?: fc.Arbitrary<readonly FaultRule[]>
   /**
-   * Returns whether the property holds in the end state. It may also throw, as an assertion does, if the property does
-   * not hold.
+   * Returns whether the property holds in the end state. The function may also throw, as an assertion does, if the
+   * property does not hold.
    */
   readonly holds: (sandbox: Sandbox) => unknown
   /** Fault plans that are tried first, such as counterexamples of earlier runs. */

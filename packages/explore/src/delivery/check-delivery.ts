@@ -27,7 +27,7 @@ export interface ResilienceReport {
    * with a wrong signature.
    */
   readonly runs: number
-  /** Number of fault plans without a result. A plan has none if its faults hit every attempt of a message. */
+  /** Number of fault plans without a result. A plan has no result if its faults hit every attempt of a message. */
   readonly skipped: number
   /** Which faults were injected, with their state and injection point, and which faults were never injected. */
   readonly coverage: Coverage

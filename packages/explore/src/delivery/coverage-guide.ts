@@ -16,11 +16,14 @@ export interface FaultPlanSpace {
 
 /** Number of random plans at the beginning of a block. The guide learns from them before it proposes plans. */
 const unguided = 20
-/** One in this many plans stays random, because the guide alone would never propose some plans. */
+/** One of every ten plans stays random, because the guide alone would never propose some plans. */
 const chancePer = 10
 /** Maximum number of fault plans that the guide keeps for one target. */
 const maxWays = 4
-/** The guide gives up a fault at a target after this many plans that did not inject it there. */
+/**
+ * After this many plans that did not inject a certain fault at their target, the guide gives up that fault at that
+ * target.
+ */
 const maxMisses = 3
 
 /** Returns the seed for the random plans of a block. Block 0 uses the seed of the check. */
@@ -29,7 +32,8 @@ export function seedOfBlock(seed: number, block: number): number {
 }
 
 /**
- * Fault plan that leads to a target: the rules before the target, and the `skip` of a rule that injects a fault at it.
+ * Fault plan that leads to a target: the rules before the target, and the `skip` of a rule that injects a fault at the
+ * target.
  */
 interface Way {
   readonly kept: readonly FaultRule[]
@@ -50,8 +54,8 @@ interface Target {
 
 /**
  * Proposes fault plans that inject a fault where it was never injected. The guide takes a fault plan that led to a
- * state and an injection point, keeps the faults before that point, and adds a fault that is new there. It has its own
- * random source, so the result depends only on the seed, the block and the earlier runs of that block.
+ * state and an injection point, keeps the faults before that point, and adds a fault that is new there. The guide has
+ * its own random source, so the result depends only on the seed, the block and the earlier runs of that block.
  */
 export class CoverageGuide {
   readonly #space: FaultPlanSpace

@@ -21,7 +21,7 @@ export interface EffectOptions {
 }
 
 interface RunEffectOptions extends EffectOptions {
-  /** Whether the publisher's messages are effects. Default true. */
+  /** Whether messages that were published outside of deliveries are effects. Default true. */
   readonly given?: boolean
 }
 
@@ -68,7 +68,10 @@ export function storeEffects(
   return held
 }
 
-/** Formats a value for the comparison. Leaves out what is not compared, and sorts what has no order. */
+/**
+ * Formats a value for the comparison. Omits IDs of stream entries if they are not compared, and sorts collections
+ * without an order, such as sets.
+ */
 function valueText(value: object, streamIds: boolean): string {
   const { type, ...content } = value as { type: string; [part: string]: unknown }
   if (type === 'string') return JSON.stringify(content.value)
@@ -91,7 +94,7 @@ function valueText(value: object, streamIds: boolean): string {
 
 /**
  * Returns the differences between two runs as phrases.
- * @param there phrase for the run to compare with, such as `in the first run`
+ * @param there phrase that names the other run, such as `in the first run`
  */
 export function differences(now: Effects, once: Effects, there = 'without faults'): string[] {
   const told: string[] = []

@@ -24,8 +24,8 @@ export interface DeliveryUnderTest {
   /** Handler for all deliveries, or handlers by URL pattern. In a pattern, `*` matches any characters. */
   readonly handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>
   /**
-   * Responses to the global `fetch` of the handler, by URL of the external host. The same as `sandbox.outbound.on(url,
-   * answer)` in `publish`. Each request that reaches such a host is an effect.
+   * Responses to the global `fetch` of the handler, by URL of the external host. In `publish`, you can instead call
+   * `sandbox.outbound.on(url, handler)`. Each request that reaches such a host is an effect.
    */
   readonly outbound?: OutboundHandlers
   /** Options of the sandbox that each run creates, and of its interception. */
@@ -42,7 +42,7 @@ export interface DeliveryRun {
   readonly sandbox: Sandbox
   /** Outbound requests that reached an external host. */
   readonly calls: readonly HandledOutbound[]
-  /** Sequence numbers of the entries of messages that were published outside of deliveries. */
+  /** Sequence numbers of the `published` entries of messages that were published outside of deliveries. */
   readonly given: ReadonlySet<number>
   /** Error of the publisher or of the clock. */
   readonly error?: unknown

@@ -64,7 +64,7 @@ export function deliverySpace(
       } catch (error) {
         if (!(error instanceof Error) || error.name !== 'ResilienceError') throw error
         // The numbers of these plans begin at `runs`. A replay needs the same `runs` to find the plan.
-        return run < runs ? error.message : `${error.message}\nReplay it with runs: ${runs}.`
+        return run < runs ? error.message : `${error.message}\nReplay this failure with runs: ${runs}.`
       }
     },
   }

@@ -37,7 +37,7 @@ export class DrawnSchedules {
     return this.#proposed
   }
 
-  /** Plays a run with this fault plan. The guide learns from it if the guide proposed the plan. */
+  /** Plays a run with this fault plan. The guide learns from the run if the guide proposed the plan. */
   async run(subject: DeliveryUnderTest, rules: readonly FaultRule[]): Promise<DeliveryRun> {
     let states: ReadonlyMap<number, string> = new Map()
     const run = await runDelivery(subject, rules, (sandbox) => {

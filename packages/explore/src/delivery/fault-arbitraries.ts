@@ -147,8 +147,8 @@ export function outboundFaults(options: CallFaultsOptions = {}): fc.Arbitrary<re
 const maxCalls = 12
 
 /**
- * Returns fault plans with one fault each. For each request, one plan rejects the request, and one loses the response
- * after the host did its work.
+ * Returns fault plans with one fault each. For each request, one plan rejects the request, and another plan loses the
+ * response after the host did its work.
  */
 export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] {
   const each = Array.from({ length: Math.min(calls, maxCalls) }, (_, skip) => ({

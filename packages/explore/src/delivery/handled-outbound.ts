@@ -37,7 +37,7 @@ export function respondToOutbound(sandbox: Sandbox, answers: OutboundHandlers = 
   }
 }
 
-/** Returns the requests that reached an external host. A request is not included if a fault prevented that. */
+/** Returns the requests that reached an external host. A request is not included if a fault kept it from the host. */
 export function handledOutboundOf({ traffic }: Sandbox): readonly HandledOutbound[] {
   return traffic.ofType('outbound').flatMap((entry) => {
     const { method, url, body, headers, handlerRuns: handled } = entry

@@ -131,7 +131,7 @@ async function compareAll(
   const wanted = told(once, options)
   const error = await unrepeatable(subject, options, wanted)
   if (error !== undefined) throw error
-  // `reorder` moves a delivery behind the next one, which the last delivery does not have.
+  // `reorder` moves a delivery behind the next delivery, so the last delivery cannot be moved.
   const placesOf = { reorder: deliveries - 1, 'lost-response': once.sandbox.traffic.ofType('outbound').length }
   const places = under.flatMap((repetition) => {
     const length = (placesOf as Partial<Record<RepetitionKind, number>>)[repetition] ?? deliveries

@@ -12,8 +12,8 @@ type Point = 'queue.delivery' | 'queue.callback'
 const maxPlaces = 12
 
 /**
- * Flaws that every app which verifies signatures rejects. Excluded are `url`, because the SDK's wrappers do not compare
- * it, and rotated keys, because they only exist after a rotation.
+ * Flaws that an app always rejects if it verifies signatures. Excluded are `url`, because the SDK's wrappers do not
+ * compare it, and rotated keys, because they only exist after a rotation.
  */
 const checkedFlaws: readonly SignatureFlaw[] = (Object.keys(signatureFlaws) as SignatureFlaw[]).filter(
   (flaw) => flaw !== 'url' && !flaw.startsWith('rotated'),
@@ -23,7 +23,10 @@ const checkedFlaws: readonly SignatureFlaw[] = (Object.keys(signatureFlaws) as S
 export interface Verified {
   /** Number of outbound requests in a run without faults. */
   readonly calls: number
-  /** Whether any delivery with a wrong signature got another response or had other effects. */
+  /**
+   * Whether the app rejected any delivery because of its wrong signature, or had other effects than with a correct
+   * signature.
+   */
   readonly anywhere: boolean
   /** URLs that rejected a wrong signature. */
   readonly refusing: ReadonlySet<string>
@@ -127,7 +130,7 @@ function flawTold(effect = ''): string {
 }
 
 /**
- * Returns an error if a URL accepted a wrong signature, although that URL or another one of the same origin rejects
+ * Returns an error if a URL accepted a wrong signature, although that URL or another URL of the same origin rejects
  * wrong signatures.
  */
 export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error | undefined {
@@ -135,11 +138,11 @@ export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error
     const { url } = struck
     if (refusing.has(url))
       return new Error(
-        `${takenText(struck)}, although it rejects one that was signed with a wrong key. Run assertVerifiesSignatures() to see what it does not verify.`,
+        `${takenText(struck)}, although it rejects a delivery that was signed with a wrong key. Run assertVerifiesSignatures() to see what the app does not verify.`,
       )
     const verifying = [...refusing].find((other) => originOf(other) === originOf(url))
     if (verifying !== undefined)
-      return new Error(`${takenText(struck)}. ${verifying} rejects such deliveries. Verify signatures at this URL too.`)
+      return new Error(`${takenText(struck)}. ${verifying} rejects such deliveries. Verify signatures at ${url} too.`)
   }
   return undefined
 }

@@ -2,9 +2,9 @@ import type { OrderRun } from './client-run.js'
 import { resultText } from './order-endings.js'
 
 /**
- * Finds out whether the requests of a client depend only on the responses that this client got. Otherwise an order
- * cannot represent an equivalent order. For example, two clients may share a variable, or a client may use a value that
- * differs in each run.
+ * Finds out whether the requests of a client depend only on the responses that this client got. Otherwise, an order
+ * cannot represent the orders that are equivalent to it. For example, two clients may share a variable, or a client may
+ * use a value that differs in each run.
  */
 export class Memory {
   isOwn = true

@@ -14,7 +14,7 @@ export type ConcurrentClient = (sandbox: Sandbox) => unknown
 /** How a client ended: with a return value or with an error. */
 export type ClientOutcome =
   | {
-      /** Value that the client returned, or with which its promise was fulfilled. */
+      /** Value that the client returned. If it returned a promise, the result of the promise. */
       readonly value: unknown
     }
   | {
@@ -59,7 +59,7 @@ export interface OrderRun {
   readonly error?: unknown
 }
 
-/** Thrown if an order cannot be played. */
+/** Thrown if the clients cannot send their requests in a given order. */
 export class Unplayable extends TypeError {
   override readonly name = 'TypeError'
 }
@@ -68,12 +68,15 @@ export class Unplayable extends TypeError {
 const maxSteps = 400
 const budget = 20_000
 /**
- * If a client gets the same response to the same request this many times, other clients go first. The client may poll
- * for a result of another client.
+ * If a client gets the same response to the same request this many times in a row, it may be waiting for another
+ * client. Then the other clients send their next request first.
  */
 const spins = 3
 
-/** Clock and random numbers of the clients. They make the result depend only on the order. */
+/**
+ * Clock and random numbers of the clients. They are deterministic, so the result depends only on the order of the
+ * requests.
+ */
 export interface ClientContext {
   readonly names: AsyncCarrier<string>
   /** Clock and random numbers of each client in the current run, by client name. */
@@ -113,7 +116,7 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
     const stuck = [...gate.unfinished]
     gate.open()
     if (stuck.length > 0)
-      throw new Error(`${stuck.join(' and ')} never ended: in this order, no other client does what they wait for`)
+      throw new Error(`${stuck.join(' and ')} never ended: in this order, no other client ends the wait`)
     await (subject.settle === undefined ? sandbox.clock.drain({ maxTimers: budget }) : subject.settle(sandbox))
     error = leftovers(sandbox, { strict: false })
   } catch (thrown) {

@@ -20,7 +20,7 @@ interface Choice {
  * was not tried yet.
  */
 export class DeliveryGate {
-  /** Labels of the admitted requests, as far as other requests were waiting at the same time. */
+  /** Labels of the admitted requests, except requests that were the only waiting request. */
   readonly order: string[] = []
   /** All requests in order, with their responses. */
   readonly steps: InterleavingStep[] = []

@@ -29,8 +29,8 @@ import type { ExplorationOutcome } from './outcome.js'
 /** Options of `exploreInterleavings()` for a scenario. */
 export interface ExploreOptions extends PlayOptions {
   /**
-   * Returns whether a property holds in the end state. It may also throw. The expectations of the scenario are checked
-   * too.
+   * Returns whether a property holds in the end state. The function may also throw. The expectations of the scenario
+   * are checked too.
    */
   readonly holds?: (sandbox: Sandbox) => unknown
   /** Maximum number of runs. Default 1000. */
@@ -58,7 +58,7 @@ export interface Exploration {
   readonly runs: number
   /** Whether all outcomes hold. */
   readonly holds: boolean
-  /** Only for `exploreFaults()`: faults that were injected, by state, and faults that were not. */
+  /** Only for `exploreFaults()`: faults that were injected, by state, and faults that were not injected. */
   readonly coverage?: Coverage
   /**
    * Returns a text with one line for each outcome.
@@ -117,8 +117,8 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
       for (const [skip, where] of moments.entries()) {
         complete &&= outcomes.length < bound
         if (!complete) break
-        // The added rule must be evaluated before the scenario's own rules. If one of those injected a fault first,
-        // `skip` would count wrong.
+        // The added rule must be evaluated before the scenario's own rules. If a rule of the scenario injected a fault
+        // first, `skip` would count wrong.
         const rule = { on: point, ...(skip > 0 && { skip }), times: 1, fault: each } as FaultRule
         const run = await play({ ...scenario, faults: [rule, ...(scenario.faults ?? [])] }, options)
         coverage.note(run.sandbox)
@@ -248,7 +248,7 @@ function exploration(
     const rows = outcomes.map((outcome) => [
       outcome.holds ? '✓' : '✗',
       outcome.count > 1 ? `${outcome.count} ×` : '',
-      outcome.title || 'nothing ran at the same time',
+      outcome.title || 'no requests at the same time',
       reasonOf(outcome),
     ])
     const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)))
@@ -258,7 +258,7 @@ function exploration(
         .join('  ')
         .trimEnd(),
     )
-    const cut = complete ? '' : '; more were not tried, raise `maxRuns`'
+    const cut = complete ? '' : '; more runs were not tried: raise `maxRuns`'
     const nowhere = quiet.length === 0 ? '' : ` No run reached ${quiet.join(', ')}, so no fault was injected there.`
     return `${lines.join('\n')}\n${runs - broken} of ${runs} hold${cut}.${nowhere}`
   }

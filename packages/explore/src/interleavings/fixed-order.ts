@@ -47,7 +47,7 @@ export class FixedOrder implements TurnPicker {
     const name = this.#names[this.#at++]!
     if (waiting.includes(name)) return name
     throw new Unplayable(
-      `exploreInterleavings(): the order cannot be replayed: step ${this.#at} is a request of ${name}, but only ${waiting.join(' and ')} sent one. The clients have changed since the order was printed.`,
+      `exploreInterleavings(): the order cannot be replayed: step ${this.#at} is a request of ${name}, but only ${waiting.join(' and ')} sent a request. The clients have changed since the order was printed.`,
     )
   }
 

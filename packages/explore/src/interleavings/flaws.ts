@@ -2,8 +2,8 @@ import { plainText } from '../../../../src/report/safe-text.js'
 import type { InterleavingStep } from './client-run.js'
 import { keysUsed } from './touched.js'
 
-// Finds anomalies between clients that use the same keys. Their names are those of the literature. [Berenson and
-// others: A critique of ANSI SQL isolation levels, 1995; Adya: Weak consistency, 1999]
+// Finds anomalies between clients that use the same keys. The anomalies have the names that the literature uses.
+// [Berenson and others: A critique of ANSI SQL isolation levels, 1995; Adya: Weak consistency, 1999]
 
 /** The name of an isolation failure, such as `lost-update`. */
 export type AnomalyName =
@@ -70,7 +70,10 @@ const taking = /^(?:DECR|DECRBY|[LR]POP|SREM|SPOP|ZREM|ZPOPM(?:IN|AX)|LREM)$/
 /** Publishing changes no key. It counts as a change, because a client may publish only if a key has a certain value. */
 const publishing = 'PUBLISH to the queue'
 
-/** Maximum number of uses. The search compares all quadruples of uses, so more would take too long. */
+/**
+ * Maximum number of uses of keys that the search reads. The search compares all quadruples of uses, so more would take
+ * too long.
+ */
 const maxUses = 40
 
 /** Returns the keys that the steps used, in order. Commands that failed are left out. */
@@ -273,7 +276,6 @@ export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySe
   }
 }
 
-/** Formats a key for a message. */
 function shown(key: string): string {
   return plainText(/\s/.test(key) ? JSON.stringify(key) : key)
 }

@@ -32,8 +32,8 @@ export interface InterleavingOptions {
   /** Creates the initial state. Called in the sandbox of each order. */
   readonly setup?: (sandbox: Sandbox) => unknown
   /**
-   * Returns whether the property holds in the end state. It may also throw, as an assertion does. Default: the outcome
-   * must be the same as in an order without concurrency.
+   * Returns whether the property holds in the end state. The function may also throw, as an assertion does. Default:
+   * the outcome must be the same as in an order without concurrency.
    */
   readonly holds?: (sandbox: Sandbox, results: Readonly<Record<string, ClientOutcome>>) => unknown
   /** Whether the search stops at the first failing order. Default false: failing orders are counted. */
@@ -88,7 +88,7 @@ export async function interleaveClients(options: InterleavingOptions): Promise<I
 }
 
 /**
- * Creates a search and passes it to `work`. Until that ends, time and random numbers in clients are derived from the
+ * Creates a search and passes it to `work`. Until `work` ends, time and random numbers in clients are derived from the
  * seed.
  */
 async function searching<T>(options: InterleavingOptions, work: (search: ClientSearch) => Promise<T>): Promise<T> {
@@ -200,7 +200,7 @@ class ClientSearch {
     }
     if (runs.every(({ steps }) => steps.length === 0))
       throw new TypeError(
-        "exploreInterleavings(): no client has sent a request. Send requests to the data store or the queue with sandbox.fetch or an SDK. Create the SDK's client in the function of the client, because it reads the sandbox's URLs from the environment. Calls of sandbox.store and sandbox.queue cannot be interleaved.",
+        "exploreInterleavings(): no client has sent a request. Send requests to the data store or the queue with sandbox.fetch or an SDK. Create each SDK object inside a function of `clients`, because the SDK then reads the sandbox's URLs from the environment. Calls of sandbox.store and sandbox.queue cannot be interleaved.",
       )
     for (const name of names) {
       const results = runs.map((run) => run.results.get(name))

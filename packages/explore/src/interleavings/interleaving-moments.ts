@@ -22,7 +22,7 @@ export interface Places {
 
 /**
  * Plays a scenario once and returns the occurrences of the injection points.
- * @throws TypeError if an injection point is unknown, or if none of the faults is possible at one of them
+ * @throws TypeError if an injection point is unknown, or if none of the faults is possible at one of these points
  */
 export async function placesOf(
   scenario: Scenario,

@@ -13,7 +13,7 @@ export interface SerialDifference {
   readonly subject: string
   /** The value in this run, as text. `not there` if it is missing. */
   readonly actual: string
-  /** Value of the effect in the serial order whose effects are most similar. */
+  /** Value of the effect in the serial order whose effects are most similar to those of this run. */
   readonly expected: string
   /** Names of the clients in that serial order. */
   readonly serial: readonly string[]

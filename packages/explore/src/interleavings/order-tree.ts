@@ -2,7 +2,7 @@ import { Unplayable } from './client-run.js'
 import { commute, type Touched } from './touched.js'
 
 interface Node {
-  /** Clients that have a waiting request at this step. */
+  /** Clients that wait with a request at this step. */
   readonly enabled: readonly string[]
   /** Clients with which the search must continue at this step. */
   readonly wanted: Set<string>

@@ -5,7 +5,10 @@ import { commandTable } from '../../../../src/store/commands/index.js'
 // Determines the keys that a request reads and writes. If two requests have no key in common that one of them writes,
 // their order has no effect.
 
-/** Keys that a request reads and writes. With `all`, its order relative to any other request may have an effect. */
+/**
+ * Keys that a request reads and writes. With `all`, the order of the request relative to any other request may have an
+ * effect.
+ */
 export interface Touched {
   readonly reads: ReadonlySet<string>
   readonly writes: ReadonlySet<string>

@@ -184,7 +184,7 @@ export class TriedInterleavings {
           ? `orders that begin with ${namesList(next, 'or')}`
           : `orders that begin with ${after.join(' ')} and continue with ${namesList(next, 'or')}`,
       )
-      .concat(left.length > 2 ? ['others that begin like these'] : [])
+      .concat(left.length > 2 ? ['and others'] : [])
       .join('; ')
   }
 
@@ -195,10 +195,10 @@ export class TriedInterleavings {
     const size = number(this.size)
     if (isReplay) return `This order of ${who} ${failed > 0 ? 'does not hold' : 'holds'}.`
     const verdict = failed > 0 ? `${failed} of ${size} orders of ${who} fail.` : `${size} orders of ${who} hold.`
-    if (isEarly) return `${verdict} The search stopped at the first failure, of about ${number(about)} orders.`
+    if (isEarly) return `${verdict} The search stopped at the first failure. There are about ${number(about)} orders.`
     if (!complete) return `${verdict} Tried ${size} of about ${number(about)} orders; not tried: ${untried}.`
-    if (!tree?.reduces || all <= this.size) return `${verdict} All were tried.`
-    return `${verdict} They represent all ${number(all)} orders, because the others only swap requests that do not affect each other.`
+    if (!tree?.reduces || all <= this.size) return `${verdict} All orders were tried.`
+    return `${verdict} They represent all ${number(all)} orders, because the other orders only swap requests that do not affect each other.`
   }
 }
 
@@ -214,7 +214,7 @@ interface Found {
   readonly untried: string
 }
 
-/** Returns the `anomaly` of a failure without an anomaly between clients. */
+/** Returns the value of `anomaly` for a failure in which no anomaly between clients was found. */
 function noFlaw(isBroken: boolean): Anomaly {
   const sentence = isBroken ? 'The order was not played to its end.' : 'The serial orders of the clients fail too.'
   return { name: 'none', steps: [], keys: [], sentence }

@@ -18,9 +18,9 @@ export function describeStep(done: DeliveryResult): string {
 
 /** Describes the point of a workflow run after a list of steps. @param step last step of the list */
 export function placeOf(step: StepIdentity | undefined): string {
-  if (step === undefined) return 'At its beginning'
+  if (step === undefined) return 'At the beginning,'
   const isPlan = step.targetStep !== undefined
-  return `After ${isPlan ? 'the plan of ' : ''}step ${step.targetStep ?? step.stepId} '${step.stepName}'`
+  return `After ${isPlan ? 'the plan of ' : ''}step ${step.targetStep ?? step.stepId} '${step.stepName}',`
 }
 
 const refusals: readonly (readonly [RegExp, (code: string, history: string) => string])[] = [

@@ -4,8 +4,8 @@ import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import type { RunHistoryEntry, StepIdentity } from '../../../../src/workflow/run-history.js'
 
 /**
- * JSON values that replace a value which the history does not contain. If the code does not use the value, it continues
- * in the same way with each of them.
+ * JSON values that replace a value which the history does not contain. If the code does not use the value, the code
+ * continues in the same way with each replacement.
  */
 export const replacements: readonly string[] = ['{}', 'null', 'true', '0', '1', '"x"', '[]']
 

@@ -27,8 +27,8 @@ export type ReplayedApp = (sandbox: Sandbox) => unknown
 /** Virtual time that a delivery may take. */
 const longest = '15m'
 /**
- * The timeout is measured with timers of this many milliseconds. If the code blocks the event loop, this uses up only
- * one timer, not the whole timeout.
+ * The timeout is measured with timers of this many milliseconds. If the code blocks the event loop, the block uses up
+ * only one timer, not the whole timeout.
  */
 const slice = 50
 /** The setup loads modules, so its timeout is longer by this factor. */
@@ -75,7 +75,7 @@ export async function deliver(
     const served = await within(patience * setUpFactor, Promise.resolve(app(sandbox)))
     if (!served)
       throw new Error(
-        'replay(): the function that serves the app did not return in time. Raise `timeout`, or let it return.',
+        'replay(): the function that serves the app did not return in time. Raise `timeout`, or let the function return.',
       )
     const headers = headersOf(history, isFirst)
     sandbox.queue.publish({ to: history.url, body, headers, retries: 0, timeout: longest })
@@ -114,7 +114,7 @@ async function within(patience: number, work: Promise<unknown>): Promise<boolean
     }
     wait(patience)
   })
-  // After the timeout, no code awaits the work. Ignore an error that it throws then.
+  // After the timeout, no code awaits the work. Ignore an error that the work throws later.
   work.catch(() => {})
   try {
     return await Promise.race([work.then(() => true), over])
@@ -160,8 +160,8 @@ function identityOf({
   const headers = Object.entries((item as { headers?: Record<string, string> } | undefined)?.headers ?? {})
   const told = (name: string): string | undefined => headerEndingIn(headers, name)
   const called = told('forward-upstash-workflow-stepname')
-  // Without these headers, the request is not a call. Check the headers first, because the body of a call could look
-  // like a step.
+  // A step without these headers is not a call. Check the headers first, because the body of a call could look like a
+  // step.
   if (called === undefined) return { stepId, stepName, stepType, concurrent, targetStep } as StepIdentity
   return {
     stepId: Number(told('forward-upstash-workflow-stepid')),

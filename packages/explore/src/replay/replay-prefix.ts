@@ -104,8 +104,8 @@ export class Prefix {
 
   /**
    * Returns whether only the body of a step fails. The body may need data that a replay does not have, and the code
-   * around it may hide the error. So this delivers a list that ends with an unknown step. No body runs then, and the
-   * SDK's error names the step in the code.
+   * around it may hide the error. So this method delivers a list that ends with an unknown step. No body runs then, and
+   * the SDK's error names the step in the code.
    */
   async #isOnlyBody(entries: readonly RunHistoryEntry[], { done, outcome }: Delivered): Promise<boolean> {
     if (outcome !== undefined && refusalOf(outcome) !== undefined) return false
@@ -178,17 +178,18 @@ export class Prefix {
   #told(actual: string, does: string): Pick<PrefixDifference, 'expected' | 'actual' | 'sentence'> {
     const expected = this.#expected
     const place = placeOf(this.#trial.steps.at(this.#at))
-    const recorded = expected === undefined ? 'the run continues' : `${describeStep(expected)} comes next`
+    const recorded =
+      expected === undefined ? 'the recorded run continues' : `${describeStep(expected)} comes next in the history`
     return {
       expected: expected === undefined ? 'any step, or the end' : describeStep(expected),
       actual,
-      sentence: `${place} ${recorded}; but ${does}.`,
+      sentence: `${place} ${recorded}, but ${does}.`,
     }
   }
 }
 
 function unchecked({ sentence }: PrefixDifference, why: string): PrefixVerdict {
-  return { is: 'unchecked', reason: `${sentence} It may depend on ${why}.` }
+  return { is: 'unchecked', reason: `${sentence} The difference may depend on ${why}.` }
 }
 
 /** Formats a step name as the SDK writes it into a header. */

@@ -12,7 +12,7 @@ export interface Incompatibility {
   readonly prefix: number
   /** Next step that the history recorded. */
   readonly expected: string
-  /** What the code did instead. */
+  /** What the code did instead of the recorded step. */
   readonly actual: string
   /** Message that names the point in the workflow run, the recorded step, and the step of the code. */
   readonly message: string
@@ -45,8 +45,8 @@ export interface ReplayOptions {
 }
 
 /**
- * A replay ends after this many lists without a response. It continues after the first one, because that may hang only
- * because data is missing.
+ * A replay ends after this many lists without a response. The first such list does not end the
+ * replay, because the cause may only be missing data.
  */
 const maxHung = 2
 

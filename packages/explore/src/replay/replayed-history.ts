@@ -37,7 +37,7 @@ export class RecordedSteps {
     return this.#steps.reduce((most, one) => (one.at <= at ? Math.max(most, idOf(one.step)) : most), 0)
   }
 
-  /** Returns what the code did with the steps up to this entry, or `undefined` if the history ends there. */
+  /** Returns what the code did with the steps up to this entry, or `undefined` if the history ends at that entry. */
   followers(at: number): readonly StepIdentity[] | 'end' | 'nothing' | undefined {
     if (this.#duplicates.has(at)) return 'nothing'
     const before = this.#steps.filter((one) => one.at <= at).map(({ step }) => step)

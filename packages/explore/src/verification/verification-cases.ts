@@ -30,7 +30,7 @@ export interface Question {
   readonly deliveries: readonly SignedDelivery[]
 }
 
-export const unknownKey = 'the current key is not known'
+export const unknownKey = 'the app does not know the current key'
 
 const reserialises =
   'the body is parsed and serialized again before it is verified. Verify the raw text: await request.text()'
@@ -46,8 +46,8 @@ export const causes: Readonly<Record<SignatureFlaw | 'unsigned', string>> = {
   issuer: 'the claim `iss` is not compared with the expected issuer',
   'rotated-once': 'a rotated key is still accepted. Accept the current and the next key, nothing else',
   'rotated-twice': 'a key that was rotated twice is still accepted. Accept the current and the next key, nothing else',
-  key: 'the signature itself is not verified: anyone can forge a signature. Decoding a token proves nothing',
-  tampered: 'the signature itself is not verified: the claims can be changed. Decoding a token proves nothing',
+  key: 'the signature itself is not verified: anyone can forge a signature. Decoding the JWT does not verify it',
+  tampered: 'the signature itself is not verified: the claims can be changed. Decoding the JWT does not verify it',
 }
 
 /** Returns all deliveries of the check with this body. */
@@ -92,7 +92,7 @@ function wrongOnes(body: string): Question[] {
     const deliveries: SignedDelivery[] = [{ body, flaw }]
     if (flaw === 'reserialized') {
       if (indented === undefined) return []
-      // An app that serializes the body again could produce either formatting. Send one delivery with each.
+      // An app that serializes the body again could produce either formatting. Send one delivery with each formatting.
       deliveries.push({ body: indented, flaw })
     }
     return [{ name: flaw, wanted: 'refused', what: signatureFlaws[flaw], because: causes[flaw], deliveries }]

@@ -87,7 +87,7 @@ function causeOf({ name, wanted, because }: Question, taken: ReadonlySet<Verific
     return otherSpellings.includes(name) && !taken.has('current') ? unknownKey : because
   }
   // An app that accepts any key also accepts rotated keys and tampered signatures. An app that accepts any body also
-  // accepts a body that was serialized again. Report only the one cause.
+  // accepts a body that was serialized again. So report the accepted key or body as the only cause.
   if (taken.has('key') && (name.startsWith('rotated') || name === 'tampered')) return causes.key
   return name === 'reserialized' && taken.has('body') ? causes.body : because
 }
@@ -113,7 +113,7 @@ function wrongAnswers(
   const isOpen = (['unsigned', 'key'] as const).every((name) => accepted.some(({ question }) => question.name === name))
   if (isOpen && accepted.length === wrong.length)
     return [
-      `${to} does not verify signatures: it accepted every delivery that was signed wrongly, and one without any signature.`,
+      `${to} does not verify signatures: it accepted every delivery that was signed wrongly, and a delivery without any signature.`,
       '  → Anyone who knows the URL can call it. Verify each delivery before anything else, with the signing keys.',
     ]
   return [

@@ -15,7 +15,7 @@ import { notVerified } from './verification-report.js'
  * Fails unless an app accepts every correctly signed delivery and rejects every wrongly signed one. Correct deliveries
  * are signed with the current or the next key, and their JSON has several formattings. Wrong deliveries have one of
  * `signatureFlaws`, or no signature. Each delivery has its own sandbox. A 2xx response accepts a delivery. Any other
- * response, or a thrown error, rejects it, unless the app has done its work before. [queue.md 9]
+ * response, or a thrown error, rejects the delivery, unless the app did its work before that. [queue.md 9]
  * @throws Error `NotVerified`, which lists the wrongly accepted deliveries and the probable defects of the app
  * @example await assertVerifiesSignatures(verifyingRoute, { to: 'https://shop.test/orders' })
  */

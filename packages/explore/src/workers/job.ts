@@ -1,6 +1,5 @@
 import type { CampaignOptions, IndexTask } from '../campaign/index-space.js'
 
-/** The task of a worker. */
 export interface WorkerJob {
   /** File URL of the campaign. */
   readonly file: string

@@ -45,9 +45,9 @@ export function progressLine(
   elapsed: number,
   still = 0,
 ): string {
-  if (of === undefined) return `counting the runs, for ${spanText(elapsed)} now; Ctrl-C ends it`
+  if (of === undefined) return `counting the runs, for ${spanText(elapsed)} now; Ctrl-C ends the campaign`
   if (still > 0)
-    return `no run has ended for ${spanText(still)}: running ${underWay.length === 0 ? 'none yet' : `run ${underWay.join(', run ')}`}; Ctrl-C ends it`
+    return `no run has ended for ${spanText(still)}: running ${underWay.length === 0 ? 'none yet' : `run ${underWay.join(', run ')}`}; Ctrl-C ends the campaign`
   const rate = elapsed > 0 ? (1000 * runs) / elapsed : 0
   return [
     `${number(runs)} of ${number(of)} runs, ${of === 0 ? 100 : Math.floor((100 * runs) / of)} %`,

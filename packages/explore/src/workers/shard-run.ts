@@ -5,10 +5,8 @@ import { type BlockReport, type CountedCheck, maxNotes, type ShardReport } from 
 import { newSlot, slotOf } from './job.js'
 import { JobFailed, type WorkerPool } from './workers.js'
 
-/** Options for running a shard. */
 export type ShardOptions = Omit<ShardReport, 'counted' | 'blocks' | 'notRun' | 'coverage' | 'notes'>
 
-/** Progress of a shard. */
 export interface ShardProgress {
   readonly runs: number
   /** Number of all runs, or `undefined` while they are counted. */
@@ -20,7 +18,7 @@ export interface ShardProgress {
   readonly underWay: readonly number[]
 }
 
-const notYet = 'it was not run yet'
+const notYet = 'no worker has run this part yet'
 
 /** Runs the blocks of one shard in workers. `report()` returns a valid report at any time. */
 export class ShardRun {

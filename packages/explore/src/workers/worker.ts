@@ -5,7 +5,6 @@ import { slotOf, type WorkerJob } from './job.js'
 
 // Code of a worker thread. A campaign can block its event loop forever, and the main thread must still react to Ctrl-C.
 
-/** Result of a job. */
 export type JobResult = { readonly answer: IndexResult } | { readonly broken: string }
 
 let silenced = false
@@ -30,7 +29,7 @@ function leaveTheReportAlone(): void {
   process.exit = (code) => {
     throw new Error(`The code under test called process.exit(${code ?? ''}).`)
   }
-  // Node.js must be able to end the thread after an uncaught error. Restore `process.exit`.
+  // Node.js must be able to end the thread after an uncaught error. So restore `process.exit` first.
   process.on('uncaughtExceptionMonitor', () => {
     if (process.listenerCount('uncaughtException') === 0) process.exit = exit
   })
@@ -71,7 +70,7 @@ function told(error: unknown): string {
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION')
     return `This Node.js (${process.version}) cannot load TypeScript; 22.18 and later can. Update Node.js, or use a loader: NODE_OPTIONS="--import tsx". ${why}`
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
-    return `Node.js only loads TypeScript whose types can be stripped, and this file has other syntax. Remove it, or use a loader: NODE_OPTIONS="--import tsx". ${why}`
+    return `Node.js only loads TypeScript whose types can be stripped, and this file has other syntax. Remove that syntax, or use a loader: NODE_OPTIONS="--import tsx". ${why}`
   if (/^Cannot use import statement outside a module|^Unexpected token 'export'/.test(String(message)))
     return 'It is an ES module, but its package.json has "type": "commonjs" or no type. Name it campaign.mts, or set "type": "module".'
   if (!(error instanceof Error)) return multiLine(`It throws ${String(error)}.`)

@@ -56,7 +56,7 @@ export class Workers implements WorkerPool {
       void this.#pool
         .run({ file: this.#file, given: this.#given, task, slot } satisfies WorkerJob, { signal: gone.signal })
         .then((done: JobResult) => ('answer' in done ? resolve(done.answer) : reject(new JobFailed(done.broken))))
-        .catch((error: Error) => reject(new JobFailed(`Its worker ended: ${error.message}`)))
+        .catch((error: Error) => reject(new JobFailed(`The worker thread ended: ${error.message}`)))
         .finally(() => {
           this.#running.delete(job)
           this.#watch()
@@ -73,7 +73,7 @@ export class Workers implements WorkerPool {
       const { threadId } = thread
       thread.on('exit', (code: number) => {
         for (const { slot, lose } of this.#running)
-          if (Atomics.load(slot, slotOf.thread) === threadId) lose(`Its worker ended with code ${code}.`)
+          if (Atomics.load(slot, slotOf.thread) === threadId) lose(`The worker thread ended with code ${code}.`)
       })
     }
   }

@@ -109,7 +109,7 @@ describe('assertResilient', () => {
     const { story } = (await campaignInternals
       .of(campaign)
       .perform(small, { do: 'tell', run: Number(found.path) })) as { story: string }
-    expect(story).toBe(`${found.message}\nReplay it with runs: 30.`)
+    expect(story).toBe(`${found.message}\nReplay this failure with runs: 30.`)
   })
 })
 

@@ -44,7 +44,7 @@ describe('shards in separate processes print the same report as one run, byte fo
       }
       const merged = await explore('merge', ...names, names[0]!, '--file', `${name}.ts`)
       expect([merged.out, merged.code]).toEqual([whole.out, whole.code])
-      expect(whole.out).toMatch(/All were run\.\n/)
+      expect(whole.out).toMatch(/All runs were tried\.\n/)
       expect(whole.code).toBe(name === 'story' ? 0 : 1)
       // Without the file of the first shard, which is the last in the list, its blocks are missing.
       const { out, code } = await explore('merge', ...names.slice(0, -1))
@@ -114,16 +114,16 @@ describe('campaign run', () => {
       /got 8, expected 1/,
     ],
     ['leaves while it is imported', 'process.exit(7)', /called process\.exit\(7\)/],
-    ['ends its thread', 'process.reallyExit(7)', /Its worker ended with code 7/],
+    ['ends its thread', 'process.reallyExit(7)', /The worker thread ended with code 7/],
     [
       'throws where nobody catches',
       body("() => { setTimeout(() => { throw new Error('later') }, 0); return new Promise(() => {}) }"),
-      /Its worker ended: later/,
+      /The worker thread ended: later/,
     ],
     [
       'rejects where nobody catches',
       body("() => { void Promise.reject(new Error('later')); return new Promise(() => {}) }"),
-      /Its worker ended: later/,
+      /The worker thread ended: later/,
     ],
   ])(
     'rejects one that %s with a message, and writes that nothing was run into the file of its shard',
@@ -165,7 +165,7 @@ describe('campaign run', () => {
     expect(code).toBe(4)
     expect(out).toMatch(/^dying\.ts.*seed 1.*\b2,000 runs hold.*\b4,000 runs.*not all/m)
     expect(out).toMatch(/Not run: block 1 .*\b1000–1999\b.*ended with code 9\b/)
-    expect(out).toMatch(/Not run: block 2 \(runs 2000–2999\): Its worker ended: .*later/)
+    expect(out).toMatch(/Not run: block 2 \(runs 2000–2999\): The worker thread ended: .*later/)
     expect(reportIn('dying.json').notRun.map(({ blocks }) => blocks)).toEqual([[1], [2]])
   })
 
@@ -225,7 +225,10 @@ describe('campaign run', () => {
     child.kill('SIGKILL')
     await ended
     expect(reportIn('killed.json').notRun).toEqual([
-      { blocks: Array.from({ length: blockCount(3000) }, (__, block) => block), why: 'it was not run yet' },
+      {
+        blocks: Array.from({ length: blockCount(3000) }, (__, block) => block),
+        why: 'no worker has run this part yet',
+      },
     ])
   })
 })

@@ -127,13 +127,13 @@ describe('a merged report', () => {
     const dying: WorkerPool = {
       perform: (task) =>
         task.do === 'attempt' && task.from === 2000
-          ? Promise.reject(new JobFailed('Its worker ended with code 9.'))
+          ? Promise.reject(new JobFailed('The worker thread ended with code 9.'))
           : workforce.perform(task),
     }
     const broken = { name: 'broken.json', report: await shardOf(1, 1, dying) }
-    expect(broken.report.notRun).toEqual([{ blocks: [2], why: 'Its worker ended with code 9.' }])
+    expect(broken.report.notRun).toEqual([{ blocks: [2], why: 'The worker thread ended with code 9.' }])
     expect(campaignReport(merged([broken]))).toMatch(
-      /Not run: block 2 .*\b2000–2299\b.*: Its worker ended with code 9\./,
+      /Not run: block 2 .*\b2000–2299\b.*: The worker thread ended with code 9\./,
     )
     const mended = { name: 'mended.json', report: await shardOf(3, blockCount(size)) }
     expect(campaignReport(merged([broken, mended]))).toBe(await whole())

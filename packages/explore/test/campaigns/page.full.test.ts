@@ -38,6 +38,6 @@ test('commands of docs/campaigns.md print the output that it shows, as a whole a
   expect(sh(parts).endsWith(shown)).toBe(true)
   writeFileSync(join(folder, 'plays.ts'), second)
   expect(sh('npx stuntdouble campaign run plays.ts --runs 20')).toMatch(
-    /^plays\.ts, seed 1: 20 runs hold\. All were run\.\n/,
+    /^plays\.ts, seed 1: 20 runs hold\. All runs were tried\.\n/,
   )
 })

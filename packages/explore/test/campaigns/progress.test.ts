@@ -18,8 +18,8 @@ test.each([
     0,
     '1,000 of 1,000,000 runs, 0 %, 10/s, 27.8 h left, reached 214 of 380, 3 failed',
   ],
-  [{ ...begun, of: undefined }, 12_000, 0, 'counting the runs, for 12 s now; Ctrl-C ends it'],
-  [begun, 100_000, 45_000, 'no run has ended for 45 s: running run 250000, run 251417; Ctrl-C ends it'],
+  [{ ...begun, of: undefined }, 12_000, 0, 'counting the runs, for 12 s now; Ctrl-C ends the campaign'],
+  [begun, 100_000, 45_000, 'no run has ended for 45 s: running run 250000, run 251417; Ctrl-C ends the campaign'],
 ])('progressLine() formats progress %#', (progress, elapsed, still, line) => {
   expect(progressLine(progress, elapsed, still)).toBe(line)
 })

@@ -61,7 +61,7 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   eventId: ['Event'],
   kept: ['Kept for later', yes],
   until: ['Until', instant],
-  handlerRuns: ['Times the handler ran'],
+  handlerRuns: ['Number of handler runs'],
   possibleCauses: ['Caused by one of', list],
   endedAfterSeq: ['Last entry before its end'],
   state: ['State'],

@@ -181,7 +181,6 @@ interface EntryButtonProps {
   readonly children?: ComponentChildren
 }
 
-/** A button that selects another entry. */
 function EntryButton({ page, seq, told: isTold, children }: EntryButtonProps): JSX.Element {
   const entry = page.view.entry(seq)
   if (entry === undefined) return <span class="quiet">#{seq}, which was dropped</span>

@@ -5,7 +5,6 @@ import type { TraceEntry } from '../../../../src/report/trace.js'
 import { type PortableBody, readBody } from '../readable-bytes.js'
 import { shownDate, shownTime } from '../shown-dates.js'
 
-/** A claim of a signature. */
 export interface Claim {
   readonly name: string
   readonly text: string

@@ -53,7 +53,6 @@ export class Rows {
   }
 }
 
-/** The filter of the list. */
 export class ListFilter {
   readonly words: Signal<string> = signal('')
   readonly groups: Signal<ReadonlySet<EntryGroup>> = signal(new Set(groups))

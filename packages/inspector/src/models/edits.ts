@@ -6,11 +6,9 @@ import type { ControlArg } from './control-values.js'
 // The commands run one after the other.
 
 export type CommandLine = readonly ControlArg[]
-/** The cells of a row. */
 export type Cells = readonly PortableString[]
 
 export interface RowEditing<K extends DumpedKey = DumpedKey> {
-  /** Titles of the columns. */
   readonly columns: readonly string[]
   /** Number of cells that cannot be changed, at the beginning of each row, such as the index or the ID. */
   readonly fixed: number

@@ -4,7 +4,6 @@ export interface FaultKindInfo {
   readonly summary: string
   readonly points: readonly string[]
   readonly fields: readonly FaultField[]
-  /** Example of a fault of this kind. */
   readonly example?: Readonly<Record<string, unknown>>
 }
 

@@ -152,7 +152,10 @@ function changesDeadLetters({ service, method, url }: TraceEntry): boolean {
   return service === 'queue' && method !== 'GET' && ofDeadLetters.test(String(url))
 }
 
-/** Returns whether this request removed the dead letter. The request must have succeeded and must contain its ID. */
+/**
+ * Returns whether this request removed the dead letter. The request must have succeeded and must contain the ID of the
+ * dead letter.
+ */
 function takes({ url, body, response: answer }: TraceEntry, id: string): boolean {
   const { status = 0 } = (answer ?? {}) as { status?: number }
   return status >= 200 && status < 300 && (names(String(url), id) || names(JSON.stringify(body ?? ''), id))

@@ -2,9 +2,10 @@ import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { EntryOf, MessageKind } from '../../../../src/kernel/traffic-log.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 
-/** Injection point and match of a fault rule, for the event of an entry when it occurs again. */
+/**
+ * Injection point and match of a fault rule, so that the rule hits the event of an entry when that event occurs again.
+ */
 export interface FaultTarget {
-  /** Description for a reader. */
   readonly label: string
   readonly on: string
   readonly match: Readonly<Record<string, string>>
@@ -18,7 +19,7 @@ const targets: Readonly<Record<string, (entry: never) => readonly FaultTarget[]>
   'flow-control': ofMessage,
   request: ({ service, url, method }: EntryOf<'request'>) => [
     {
-      label: `the next ${method} of the ${service} like this one`,
+      label: `the next ${method} request to the ${service} like this one`,
       on: `${service}.request`,
       match: { method, url: withoutQuery(url) },
     },
@@ -33,7 +34,7 @@ const targets: Readonly<Record<string, (entry: never) => readonly FaultTarget[]>
   },
   outbound: ({ url, method }: EntryOf<'outbound'>) => [
     {
-      label: `the next ${method} of the app like this one`,
+      label: `the next ${method} request of the app like this one`,
       on: 'outbound.request',
       match: { method, url: withoutQuery(url) },
     },

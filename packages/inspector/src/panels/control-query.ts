@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** Response of a request to the control API, if it has arrived. */
+/** Response to a request to the control API, if it has arrived. */
 export interface ControlQuery<T> {
   readonly value: T | undefined
   readonly failure: string | undefined
-  /** Sends the request again. */
   again(): void
 }
 
 /**
- * Sends a request to the control API, and sends it again when a value in `when` changes. Only one request runs at a
- * time: a change during a request sends the next request later. If `ask` is undefined, nothing is sent.
+ * Calls `ask`, which sends a request to the control API, and calls it again when a value in `when` changes. Only one
+ * request runs at a time. If a value changes during a request, `ask` is called again after the response. If `ask` is
+ * undefined, nothing is sent.
  */
 export function useControlQuery<T>(
   ask: (() => Promise<unknown>) | undefined,

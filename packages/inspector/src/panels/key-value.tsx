@@ -76,7 +76,7 @@ export function KeyValue({ view, value, control }: KeyValueProps): JSX.Element {
           Changed by{' '}
           {changes.slice(-12).map(({ seq, now }) => (
             <span key={seq}>
-              {seq > 0 ? <EntryLink view={view} seq={seq} /> : 'a value from before the log'}
+              {seq > 0 ? <EntryLink view={view} seq={seq} /> : 'a change from before the log'}
               {now === undefined && ' (removed)'}{' '}
             </span>
           ))}
@@ -118,7 +118,7 @@ function Deadline({
               }}
             >
               <input
-                aria-label="Seconds until it expires, empty for never"
+                aria-label="Seconds until the key expires, or empty for never"
                 inputmode="decimal"
                 size={6}
                 placeholder="never"

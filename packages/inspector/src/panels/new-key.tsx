@@ -7,7 +7,6 @@ import { runCommand } from './run-command.js'
 
 type KeyType = keyof typeof firstOf
 
-/** A form for a new key. */
 export function NewKey({ control, onMade }: { control: Control; onMade: (key: string) => void }): JSX.Element {
   const name = useSignal('')
   const type = useSignal<KeyType>('string')

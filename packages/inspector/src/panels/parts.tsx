@@ -23,7 +23,7 @@ export function Instant({ at }: { readonly at: number }): JSX.Element {
   return <time {...(isDate && { dateTime: iso(at) })}>{shownTime(at)}</time>
 }
 
-/** Shows an instant, and the duration between it and the instant `from`. */
+/** Shows an instant, and its distance from the instant `from`, such as `in 5m`. */
 export function Countdown({ at, from }: { readonly at: number; readonly from: number }): JSX.Element {
   const left = Math.round(at - from)
   return (
@@ -45,7 +45,7 @@ export function Bytes({ value, most = 2000 }: { readonly value: PortableString; 
   )
 }
 
-/** Shows a recorded name. Characters that would reverse the direction of other text are escaped. */
+/** Shows a recorded name. Escapes characters that could reverse the reading direction of text. */
 export function Name({ of }: { readonly of: string | undefined }): JSX.Element {
   return <bdi>{plainText(of ?? '')}</bdi>
 }
@@ -86,7 +86,7 @@ export interface Act {
   /** Reason why the request was rejected. */
   readonly failure: string | undefined
   run(work: () => unknown): Promise<boolean>
-  /** Shows an error message without sending a request. */
+  /** Shows an error message that does not result from a request, or removes the message if it is `undefined`. */
   fail(sentence: string | undefined): void
 }
 
@@ -128,7 +128,6 @@ interface Tab {
 interface TabsProps {
   readonly label: string
   readonly tabs: readonly Tab[]
-  /** Name of the open tab. */
   readonly chosen: Signal<string>
 }
 

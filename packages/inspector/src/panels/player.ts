@@ -3,12 +3,12 @@ import type { PageView } from '../view.js'
 import { moved } from './last-move.js'
 
 /**
- * Maximum host time of one piece, in milliseconds. Without this limit, time would leap after the page was in the
- * background.
+ * Maximum host time of one step of the clock, in milliseconds. Without this limit, virtual time would leap after the
+ * page was in the background.
  */
 const maxFrame = 250
 
-/** Moves time continuously, one piece per frame. It continues while the user opens another panel. */
+/** Moves virtual time continuously, one step per frame. It continues while the user opens another panel. */
 export class TimePlayer {
   /** Virtual time per host time. 0 while time is paused. */
   readonly speed: Signal<number> = signal(0)
@@ -29,7 +29,7 @@ export class TimePlayer {
     this.speed.value = 0
   }
 
-  /** Waits until a piece has settled before it moves the next one. If the app is slow, time moves more slowly. */
+  /** Waits until the sandbox has settled before it starts the next step. If the app is slow, time moves more slowly. */
   async #run(): Promise<void> {
     const { control } = this.view.source
     let last = performance.now()

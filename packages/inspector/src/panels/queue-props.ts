@@ -2,7 +2,6 @@ import type { Control } from '../source.js'
 import type { PageView } from '../view.js'
 import type { Act } from './parts.js'
 
-/** Properties of each part of the queue panel. */
 export interface QueueProps {
   readonly view: PageView
   /** Absent if the queue is read-only, as in a recording or at an earlier instant. */

@@ -11,7 +11,6 @@ const words: Readonly<Record<string, string>> = {
   canceled: 'cancelled',
 }
 
-/** Shows workflow runs step by step. */
 export function Runs({ runs, ...props }: QueueProps & { readonly runs: readonly RunAt[] }): JSX.Element {
   const { view } = props
   if (runs.length === 0) return <p class="pn-none">No workflow has run.</p>

@@ -80,7 +80,7 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
     link.href = url
     link.download = `${control.tenant.replace(/[^\w-]+/g, '-') || 'world'}.json`
     link.click()
-    // The browser has read the object by then.
+    // Keep the object until the browser has read it for the download.
     setTimeout(() => URL.revokeObjectURL(url), 10_000)
   }
   const chosen = useSignal<File | undefined>(undefined)
@@ -139,7 +139,7 @@ function Import({ file, of, act, done }: ImportProps): JSX.Element {
     <p class="pn-line" role="alert">
       <span>
         <Name of={file.name} /> replaces everything in <Name of={of} />: its stored, queued and captured data are lost.
-        Export it first to keep it.
+        Export the tenant first to keep its data.
       </span>
       <button type="button" class="pn-sure" disabled={act.isBusy} onClick={() => done(file)}>
         Replace it

@@ -109,7 +109,9 @@ function CameThen({ view }: PanelProps): JSX.Element {
     <>
       <h2>Timers</h2>
       <p class="pn-none">
-        {coming.length === 0 ? 'The log contains no timer of that instant.' : 'According to the log:'}
+        {coming.length === 0
+          ? 'The log contains no timer of that instant.'
+          : 'Timers that were pending at that instant, according to the log:'}
       </p>
       <Most items={coming} of="times" most={50}>
         {(shown) => (

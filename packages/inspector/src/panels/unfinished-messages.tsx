@@ -43,7 +43,7 @@ export function UnfinishedMessages({
   if (control === undefined || (untold.length === 0 && there.failure === undefined)) return null
   return (
     <details open>
-      <summary>Older than the log: {untold.length}</summary>
+      <summary>Messages older than the log: {untold.length}</summary>
       <Failure of={there} />
       <Most items={untold} of="messages" most={100}>
         {(shown) => (

@@ -3,7 +3,6 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { PageState } from '../page-state.js'
 import { keys } from './keyboard.js'
 
-/** Shows the list of keyboard shortcuts. */
 export function Help({ page }: { readonly page: PageState }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
   const isOpen = page.isHelpOpen.value
@@ -36,8 +35,8 @@ export function Help({ page }: { readonly page: PageState }): JSX.Element {
         ))}
       </dl>
       <p class="quiet">
-        With a pointer: a click in a lane selects an entry, dragging there selects a range, dragging above the lanes
-        moves the instant. Ctrl and the wheel zoom, Shift and the wheel move.
+        With a pointer: a click in a lane selects an entry, dragging in a lane selects a range, dragging above the lanes
+        moves the instant. Ctrl and the wheel zoom the time axis, Shift and the wheel scroll it.
       </p>
       <button type="button" onClick={close}>
         Close

@@ -3,7 +3,6 @@ import { useRef } from 'preact/hooks'
 import type { PageState } from '../page-state.js'
 import { slotsOf } from './slots.js'
 
-/** Shows the tabs, and the panel of the open tab. */
 export function PanelTabs({ page }: { readonly page: PageState }): JSX.Element {
   const { view } = page
   const list = useRef<HTMLDivElement>(null)

@@ -14,13 +14,13 @@ export interface Cell {
 }
 
 export type Evaluate = (frame: Frame) => LuaValue
-/** Compiled expression that returns all values of the expression. */
+/** Compiled expression that returns all its values. For example, a function call can have several values. */
 export type EvaluateAll = (frame: Frame) => Result
 export type CompiledCondition = (frame: Frame) => boolean
 
 /**
  * How a statement ended. `undefined`: the function continues. `broken`: a `break`. Any other value is the result of the
- * function. The result nil is therefore an array with one nil.
+ * function. So if the result is nil, the statement returns an array with one nil.
  */
 export type Completion = Result
 export type Execute = (frame: Frame) => Completion
@@ -32,13 +32,16 @@ export const broken: readonly LuaValue[] = Object.freeze(['break'])
 export interface CompiledFunction {
   readonly node: FunctionNode
   readonly body: Execute
-  /** Returns a compiler for the form that can be suspended. */
+  /** Returns the compiler that creates `steps`. */
   readonly compiler: () => Compiler
-  /** Form that can be suspended. It is compiled when a coroutine first runs the function. */
+  /**
+   * The function body as a generator, which a coroutine can suspend. It is compiled when a coroutine first runs the
+   * function.
+   */
   steps: ((frame: Frame) => Steps) | undefined
 }
 
-/** The parts of a function's compiler that the compilers of its nodes use. */
+/** Compiler of one function. The code that compiles single statements and expressions uses these members. */
 export interface Compiler {
   readonly chunk: string
   readonly nesting: number
@@ -56,7 +59,10 @@ export function capture(value: LuaValue): Cell {
   return { v: value }
 }
 
-/** Creates the frame of a call. Engines allocate literals of fixed size fastest, so small frames are literals. */
+/**
+ * Creates the frame of a call. JavaScript engines allocate array literals of fixed size fastest, so small frames are
+ * array literals.
+ */
 export function newFrame(slots: number, upvalues: readonly Cell[]): Frame {
   if (slots <= 4) return [upvalues, undefined, undefined, undefined]
   if (slots <= 8) return [upvalues, undefined, undefined, undefined, undefined, undefined, undefined, undefined]

@@ -4,8 +4,9 @@ import { nothing, LuaTable as Table } from './lua-value.js'
 import { charge, exhausted, remaining } from './steps.js'
 
 /**
- * State of the current run. It is global because all machines share the compiled code. For an inner run, `enter` saves
- * the state of the outer run and restores it later. Runs are synchronous, so only one run is active at a time.
+ * State of the current run. It is global because the compiled code is shared by all machines, which are the instances
+ * of the interpreter. For an inner run, `enter` saves the state of the outer run and restores it later. Runs are
+ * synchronous, so only one run is active at a time.
  */
 export const vm: Registers = {
   budget: 0,
@@ -76,7 +77,7 @@ export const memoryForRun = 0x4000_0000
 /** Maximum length of a string. Real servers allow more, but a script must not use up the memory of the test process. */
 export const maxString = 0x400_0000
 
-/** Error in Lua. It is thrown up to the next `pcall`, or out of the script. */
+/** Error in Lua. The innermost active `pcall` catches it. Without a `pcall`, it ends the script. */
 export class LuaError {
   readonly value: LuaValue
   /**
@@ -98,10 +99,12 @@ export class LuaError {
   }
 }
 
-/** Site of a call that a library function makes, for which there is no Lua code. */
+/** Site of a call that a library function makes. Such a call has no line in Lua code. */
 const hostSite: CallSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
 
-/** A tail call that was deferred, because the active calls already use much of the stack. */
+/**
+ * A tail call that `settle()` makes later. Tail calls are deferred when the active calls already use much of the stack.
+ */
 export class TailCall extends Array<LuaValue> {
   target: LuaFunction = noTarget
   site: CallSite = hostSite
@@ -112,8 +115,8 @@ function noTarget(): Result {
 }
 
 /**
- * Steps for each object that a script creates, because creating and collecting an object takes longer than a loop
- * iteration.
+ * Number of steps that each object costs when a script creates it. Creating and collecting an object takes longer than
+ * a loop iteration, which costs one step.
  */
 export const unitsOf = { table: 6, listOfTable: 4, closure: 16, join: 2, string: 3 }
 
@@ -122,13 +125,13 @@ export function chargeReading(bytes: number): void {
   if (bytes >= bytesPerStep) charge(bytes >>> stepShift)
 }
 
-/** Reading 32 bytes costs one step. The constant is the binary logarithm of 32. */
+/** Reading 32 bytes costs one step. The number of bytes is shifted right by this constant, which divides it by 32. */
 const stepShift = 5
 const bytesPerStep = 1 << stepShift
 
 /**
- * Minimum length of a joined string whose parts JavaScript engines do not copy immediately. Most joined strings are
- * shorter.
+ * Joined strings of at least this length cost additional steps, because JavaScript engines copy their parts later. Most
+ * joined strings are shorter.
  */
 export const longJoin = 16_384
 
@@ -151,10 +154,7 @@ export function chargeJoin(left: string, right: string, joined: string): void {
   vm.joined = joined
 }
 
-/**
- * Deducts the steps for a comparison of two strings. This function assumes that all bytes of the shorter string are
- * read.
- */
+/** Deducts the steps for a comparison of two strings, as if it always read all bytes of the shorter string. */
 export function chargeComparison(left: LuaValue, right: LuaValue): void {
   if (typeof left !== 'string' || typeof right !== 'string') return
   chargeParts(left)
@@ -185,9 +185,7 @@ export function stackOverflow(site: CallSite): never {
   throw errorAt(site, 'stack overflow')
 }
 
-/**
- * Returns a position such as `user_script:3: `. Level 1 is the position in the function that called the running one.
- */
+/** Returns a position such as `user_script:3: `. Level 1 is the position at which the running function was called. */
 export function where(level: number): string {
   const site = siteOf(level)
   return site === undefined || site.line === 0 ? '' : `${site.chunk}:${site.line}: `
@@ -196,8 +194,8 @@ export function where(level: number): string {
 function siteOf(level: number): CallSite | undefined {
   if (level < 1 || level > vm.depth) return undefined
   const site = vm.sites[vm.depth - level]
-  // A tail call removes the frame of its caller, so the position is unknown. Level 1 is the call of a library function,
-  // which keeps the frame.
+  // A tail call removes the frame of its caller, so the position of that caller is unknown. Level 1 is different: it is
+  // the call of a library function, and such a call keeps the frame.
   return level > 1 && site?.isTail ? undefined : site
 }
 
@@ -206,7 +204,7 @@ export function errorAt(site: CallSite, message: string): LuaError {
   return new LuaError(`${site.chunk}:${site.line}: ${message}`, site)
 }
 
-/** Returns an error of a library function. The position of the function's caller precedes the message. */
+/** Returns an error of a library function. The message begins with the position at which the function was called. */
 export function hostError(message: string): LuaError {
   return new LuaError(where(1) + message, siteOf(1), siteOf(1)?.name)
 }
@@ -217,8 +215,8 @@ export function hostErrorValue(value: LuaValue): LuaError {
 }
 
 /**
- * Returns the error `bad argument #1 to 'rep' (…)`. The number counts the arguments in the source: in `s:rep(2)` the
- * string is not one of them.
+ * Returns the error `bad argument #1 to 'rep' (…)`. The number counts only arguments between the parentheses: in
+ * `s:rep(2)`, argument 1 is the number 2, not the string `s`.
  */
 export function argumentError(index: number, message: string): LuaError {
   const site = siteOf(1)
@@ -230,7 +228,10 @@ export function argumentError(index: number, message: string): LuaError {
   return hostError(`bad argument #${index} to '${name}' (${message})`)
 }
 
-/** Calls a function for a library function or a metamethod. Deferred tail calls of the result have already run. */
+/**
+ * Calls a function on behalf of a library function or a metamethod. Then runs the tail calls that the function has
+ * deferred, and returns the final result.
+ */
 export function call(target: LuaFunction, ...args: LuaValue[]): Result {
   return callAt(hostSite, target, args)
 }
@@ -270,7 +271,7 @@ export function settle(result: TailCall): Result {
 }
 
 /**
- * Limits of a run: a maximum number of steps, and the remaining work of the request. A step is one unit of that work.
+ * Limits of a run: its maximum number of steps, and the work that the request may still do. A step is one unit of work.
  */
 export interface Budget {
   readonly work: Work

@@ -15,7 +15,7 @@ export type LuaFunction = (...args: any[]) => Result
 
 /** Result without values. It is not the same as one nil. */
 export const nothing: readonly LuaValue[] = []
-/** Result with one nil, where `undefined` has another meaning. */
+/** Result with one nil. It replaces `undefined` where `undefined` means that the function continues. */
 export const oneNil: readonly LuaValue[] = [undefined]
 
 /**
@@ -29,8 +29,8 @@ export class Userdata {
 export type CoroutineStatus = 'suspended' | 'running' | 'normal' | 'dead'
 
 /**
- * Running coroutine. `next()` passes the arguments of a resumption. The generator yields the values of each `yield`,
- * and returns the result of the function.
+ * Running coroutine. Each `next()` resumes it with the arguments of `coroutine.resume`. The generator yields the
+ * arguments of each `coroutine.yield`. At the end, it returns the result of the function.
  */
 export type Steps = Generator<Result, Result, readonly LuaValue[]>
 
@@ -39,7 +39,10 @@ export class Coroutine {
   /** Starts the coroutine. The arguments of the first resumption are passed to the function of the coroutine. */
   start: ((args: readonly LuaValue[]) => Steps) | undefined
   steps: Steps | undefined
-  /** Call depth and JavaScript frames that the coroutine needs again when it is resumed. */
+  /**
+   * Number of active calls and of JavaScript frames when the coroutine was suspended. They are restored when it is
+   * resumed.
+   */
   depth = 0
   room = 0
   sites: CallSite[] = []
@@ -76,11 +79,17 @@ class Entry {
 /** A table with more entries than this gets a `Map`. Searching the list is faster for fewer entries. */
 const smallTable = 8
 
-/** Steps for adding an entry to a table: without a `Map`, and with a `Map`, which must be rehashed when it grows. */
+/**
+ * Steps for adding an entry to a table without a `Map` (`unitsPerEntry`) and with a `Map` (`unitsPerIndexed`). A `Map`
+ * costs more, because it must be rehashed when it grows.
+ */
 const unitsPerEntry = 3
 const unitsPerIndexed = 16
 
-/** A traversal skips this many deleted entries without cost. After that, every two deleted entries cost one step. */
+/**
+ * A traversal skips up to this many deleted entries in a row without cost. If there are more, every two of them cost
+ * one step.
+ */
 const fewPassed = 32
 const passedShift = 1
 
@@ -91,8 +100,8 @@ const passedShift = 1
  */
 export class LuaTable {
   /**
-   * Values of the keys 1…n: `list[0]` is `t[1]`. The last element is never nil, so the length of the list is a border
-   * of the table.
+   * Values of the keys 1…n: `list[0]` is `t[1]`. The last element is never nil. So the length of the list is a border
+   * of the table, which is a valid result of the operator `#`.
    */
   list: LuaValue[] = []
   meta: LuaTable | undefined = undefined
@@ -155,8 +164,8 @@ export class LuaTable {
   }
 
   /**
-   * Adopts the values of a constructor `{…}`. If the last values are nil, a binary search finds the border, as in real
-   * Lua.
+   * Stores the values of a constructor `{…}` under the keys 1…n. If the last value is nil, a binary search finds the
+   * border, as in real Lua.
    */
   adoptList(values: LuaValue[]): void {
     if (this.list.length !== 0) {
@@ -176,8 +185,8 @@ export class LuaTable {
   }
 
   /**
-   * Moves entries to the list if their keys directly follow the list. Call it when the list has grown without
-   * `setNumber`.
+   * Moves entries to the list if their keys directly follow the list. Call it after the list has grown without a call
+   * of `setNumber`.
    */
   continueList(): void {
     if (this.#live !== 0) this.#adopt()
@@ -207,7 +216,8 @@ export class LuaTable {
     if (typeof key === 'number' && key >= 1 && key <= list.length && Number.isInteger(key)) return this.#nextInList(key)
     const entry = this.#find(key)
     if (entry !== undefined) return this.#alive(entry.next)?.key
-    // The traversal has deleted this element, which was the last one of the list. Continue with the entries.
+    // The key was the last element of the list, and the loop that traverses the table has deleted it. Continue with the
+    // entries.
     if (typeof key === 'number' && key >= 1 && Number.isInteger(key)) return this.#alive(this.#first)?.key
     return null
   }

@@ -16,7 +16,10 @@ import { charge } from './steps.js'
 
 /** Operations that need coercion, metamethods or errors. Compiled code performs all other operations itself. */
 
-/** Operation in a source. `left` and `right` are the names of its operands in errors: `local 'x'`, or `undefined`. */
+/**
+ * Position of an operator in a script. `left` and `right` are the names of its operands for error messages:
+ * `local 'x'`, or `undefined`.
+ */
 export interface OperationSite {
   readonly site: CallSite
   readonly left: string | undefined
@@ -146,7 +149,7 @@ export function textOf(value: number): string {
   return numberText(value)
 }
 
-/** Converts a value to a number: a number, or a string that contains a number. Returns `undefined` for other values. */
+/** Converts a number, or a string that contains a number, to a number. Returns `undefined` for other values. */
 export function toNumber(value: LuaValue): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return undefined
@@ -217,17 +220,14 @@ export function equals(left: LuaValue, right: LuaValue, site: CallSite): boolean
   return handler !== undefined && isTrue(first(invoke(site, handler, [left, right])))
 }
 
-/** Returns whether a long string equals another value. The comparison costs steps. */
+/** Returns whether a long string equals another value. The comparison counts against the step limit. */
 export function sameText(left: string, right: LuaValue): boolean {
   if (typeof right !== 'string' || left.length !== right.length) return false
   chargeComparison(left, right)
   return left === right
 }
 
-/**
- * Returns the metamethod that both operands have for a comparison. Returns `undefined` if the operands have different
- * metamethods.
- */
+/** Returns the metamethod for a comparison if it is the same for both operands. Otherwise, returns `undefined`. */
 function commonHandler(left: LuaValue, right: LuaValue, event: string): LuaValue {
   const handler = metamethod(left, event)
   if (handler === undefined) return undefined
@@ -291,7 +291,8 @@ function join(left: string | number, right: string | number, site: CallSite): st
   const b = typeof right === 'number' ? textOf(right) : right
   const { length } = a
   charge(unitsOf.join)
-  // Engines join strings by reference. A joined string therefore needs at most as much memory as its shorter part.
+  // JavaScript engines do not copy the parts when they join strings. A joined string therefore needs at most as much
+  // additional memory as its shorter part.
   const bytes = Math.min(length, b.length)
   if (bytes > 255) {
     vm.memory -= bytes
@@ -303,7 +304,10 @@ function join(left: string | number, right: string | number, site: CallSite): st
   return joined
 }
 
-/** Returns an address in the format of C. The address is invented, and the same in every run with the same seed. */
+/**
+ * Returns an address as C prints it, such as `0x7f0000000040`. The address is invented. It is the same in every run
+ * with the same seed.
+ */
 function address(object: object): string {
   const { state } = vm
   let known = state.addresses.get(object)

@@ -9,8 +9,8 @@ export interface Local {
 }
 
 /**
- * Source of an upvalue when its function is created: a local of the enclosing function, or an upvalue of the enclosing
- * function.
+ * Variable of an enclosing function that a function uses. When the function is created, the variable is taken from the
+ * locals or from the upvalues of the enclosing function.
  */
 export interface Upvalue {
   readonly name: string
@@ -23,7 +23,10 @@ export interface FunctionNode {
   readonly line: number
   readonly parameters: readonly Local[]
   readonly isVararg: boolean
-  /** Local `arg` with the extra arguments, in the old style. Only a vararg function without `...` has it. */
+  /**
+   * Local `arg`: a table with the extra arguments, as in Lua 5.0. Only a vararg function that does not use `...` has
+   * it.
+   */
   readonly argumentTable: Local | undefined
   readonly upvalues: readonly Upvalue[]
   readonly body: Block

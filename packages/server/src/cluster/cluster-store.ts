@@ -1,7 +1,8 @@
 export interface LuaScript {
   readonly source: string
   /**
-   * Suffixes of the script's keys, in the order of KEYS. The suffix `lease` means the key `stuntdouble:{tag}:lease`.
+   * Suffixes of the keys that the script uses, in the order of KEYS. The suffix `lease` means the key
+   * `stuntdouble:{tag}:lease`.
    */
   readonly keys: readonly string[]
 }

@@ -63,14 +63,15 @@ export interface HeldElsewhere {
 }
 
 /**
- * Fraction of the lease for which a node relies on its ownership. After a renewal, at least two thirds of the lease are
- * left in Redis. The margin covers a clock that is up to a fifth too slow.
+ * Fraction of the lease for which a node trusts that it still owns the tenant. In Redis, at least two thirds of the
+ * lease are left after each script of the owner. So a node clock that is up to a fifth too slow does no harm.
  */
 const countedOn = 0.5
 const partBytes = 1_048_576
 
 /**
- * The ownership of one tenant by one node, under one fence. Redis rejects every script of an owner with an older fence.
+ * One node's ownership of one tenant. Each new owner gets a higher fence, and Redis rejects every script with an older
+ * fence.
  */
 export class TenantLease {
   /** Number of records that Redis has confirmed since the creation of the tenant. */
@@ -104,7 +105,7 @@ export class TenantLease {
   }
 
   /**
-   * Takes a tenant if no other node owns it.
+   * Makes this node the owner of a tenant if no other node owns it.
    * @returns the lease of this node, or the node that owns the tenant
    */
   static async acquire(given: LeaseRequest, tenant: string): Promise<TenantLease | HeldElsewhere> {
@@ -150,7 +151,7 @@ export class TenantLease {
 
   /**
    * Saves a snapshot.
-   * @param stands number of records in the snapshot, counted from the creation of the tenant
+   * @param stands number of records that the snapshot includes, counted from the creation of the tenant
    */
   async compact(stands: number, snapshot: Uint8Array): Promise<void> {
     await this.#ask(scripts.compact, String(stands), snapshot)
@@ -206,7 +207,7 @@ function holderOf(text: string): LeaseHolder {
   return { node: { id, address }, fence: Number(fence) }
 }
 
-/** Removes the fence in front of a record. */
+/** Removes the prefix of a stored record: the fence and a colon. */
 function unmarked(record: Uint8Array): Uint8Array {
   return record.subarray(record.indexOf(0x3a) + 1)
 }

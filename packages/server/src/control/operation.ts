@@ -29,15 +29,15 @@ export interface ControlOperation {
   /** Schema of the request body. Without this field, the operation takes no body. */
   readonly body?: v.GenericSchema | undefined
   /**
-   * Schema of the request body for the OpenAPI document. It is needed if the engine checks the details instead of
-   * `body`.
+   * More exact schema of the request body, for the OpenAPI document. Set it if `body` accepts any details because the
+   * engine checks them.
    */
   readonly describes?: v.GenericSchema
   /** A valid body, for the documentation and for error messages. */
   readonly example?: unknown
   /** Query parameters with their descriptions. */
   readonly query?: Readonly<Record<string, string>>
-  /** Whether the operation needs a store in this process, instead of a real Redis. */
+  /** Whether the operation works only with a store in this process, and not with a real Redis. */
   readonly storedHere?: true
   /** Content type of a successful response. Default JSON. */
   readonly answers?: 'text/plain' | 'text/html' | 'text/event-stream'
@@ -75,9 +75,7 @@ interface OrderOf<S extends v.GenericSchema> extends Omit<ControlOperation, 'bod
   run(sandbox: Sandbox, body: v.InferOutput<S>, asked: OperationContext): unknown
 }
 
-/**
- * Returns an operation unchanged. With this function, TypeScript infers the type of the body in `run` from the schema.
- */
+/** Returns an operation unchanged. Call it so that TypeScript infers the type of the body in `run` from the schema. */
 export function order<S extends v.GenericSchema>(row: OrderOf<S>): ControlOperation {
   return row as ControlOperation
 }

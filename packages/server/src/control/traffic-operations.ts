@@ -109,7 +109,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     answers: 'text/plain',
     tool: {
       name: 'get_diagram',
-      when: 'Use it to show the traffic to a person, or with `mermaid` in a document.',
+      when: 'Use it to show the traffic to a person. With `mermaid`, the result can go into a document.',
       effect: 'reads',
       next: 'get_timeline for the same entries with reasons.',
       ofTraces: true,

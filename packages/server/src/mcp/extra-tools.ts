@@ -34,8 +34,7 @@ export const extraTools: readonly ToolRow[] = [
   },
   {
     name: 'list_fault_kinds',
-    description:
-      'Returns the fault kinds for `fault` of add_fault and `steps` of script_deliveries, each with an example.',
+    description: 'Returns all kinds of faults, with an example of each, for add_fault and script_deliveries.',
     input: inputOf({
       point: { type: 'string', description: 'only faults for this injection point, such as `queue.delivery`' },
       page: common.page,

@@ -54,7 +54,7 @@ function turnedAway({ url, headers }: RawRequest, origin: string, token: string)
   const given = headers.filter(([name]) => name.toLowerCase() === 'authorization')
   if (given.length === 1 && isSameText(given[0]![1], `Bearer ${token}`)) return undefined
   const error =
-    'A valid token is required in the header Authorization, not as a query parameter or cookie. Send the token that "stuntdouble mcp --http" printed as Authorization: Bearer TOKEN.'
+    'A valid token is required in the header Authorization, not as a query parameter or cookie. Send Authorization: Bearer TOKEN, with the token that "stuntdouble mcp --http" printed.'
   return json({ error }, 401, [['www-authenticate', 'Bearer']])
 }
 

@@ -57,7 +57,7 @@ export const program: Program = {
       type: 'string',
       valueHint: 'service|redis',
       default: 'service',
-      description: 'known differences to accept: of the service or of a redis-server',
+      description: 'known differences to accept: service or redis',
     },
     scenario: {
       type: 'string',

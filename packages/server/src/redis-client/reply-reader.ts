@@ -13,7 +13,7 @@ import {
 // Parses replies in RESP2. Every reply type has its own JavaScript type, integers are exact, and texts of errors are
 // unchanged.
 
-/** A reply, or an error reply. Elements of the reply of EXEC may be errors, too. */
+/** A reply, an error reply, or a list of both. For example, the reply of EXEC can contain errors. */
 export type RespValue = Reply | ReplyError | readonly RespValue[]
 
 /** Error for received data that is not the Redis protocol. Later data of the same connection cannot be parsed. */
@@ -144,8 +144,8 @@ function lengthOf(head: Bytes): number {
 
 /**
  * Returns a reply.
- * @throws the reply if it is an error, an error inside a list, and an error for lists that are nested too deeply for a
- *   reply of the sandbox
+ * @throws ReplyError if the reply is an error or contains an error
+ * @throws the error of `tooDeep()` if lists are nested more deeply than in any reply of the sandbox
  */
 export function replyIn(told: RespValue, depth = 0): Reply {
   if (told instanceof ReplyError) throw told

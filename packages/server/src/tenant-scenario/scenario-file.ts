@@ -120,7 +120,7 @@ function parsed(source: string, lines: LineCounter, file: string) {
       stringKeys: true,
     })
   } catch (error) {
-    // The parser is recursive. A deeply nested file causes a stack overflow.
+    // The parser is recursive, so a deeply nested file causes a stack overflow, which is a RangeError.
     if (error instanceof RangeError) throw tooDeep(file)
     throw error
   }
@@ -181,8 +181,8 @@ function dangersOf(root: Node, at: (offset: number, sentence: string) => FilePro
 }
 
 /**
- * Returns the position in the text of the part at a path. If the part does not exist, returns the position of the
- * nearest part above it that exists.
+ * Returns the offset in the text of the part that a problem is about. If the part does not exist, returns the offset of
+ * the nearest part above it that exists.
  */
 function offsetOf(root: ParsedNode, { place, ofName }: ScenarioProblem): number {
   let node: unknown = root
