@@ -7,7 +7,10 @@ const page = readFileSync(join(root, 'docs/troubleshooting.md'), 'utf8')
 const [own = '', others = ''] = page.split('\n## Errors of other tools\n')
 
 /** The strings of the sources, without the escapes of quotes. */
-const sources = globSync('{src,matchers,fixtures,packages/*/src}/**/*.ts', { cwd: root, exclude: ['**/node_modules/**'] })
+const sources = globSync('{src,matchers,fixtures,packages/*/src}/**/*.ts', {
+  cwd: root,
+  exclude: ['**/node_modules/**'],
+})
   .map((file) => readFileSync(join(root, file), 'utf8').replace(/\\(['"`])/g, '$1'))
   .join('\n')
 

@@ -9,7 +9,11 @@ const shop = 'https://shop.test/orders'
 /** The recorded question: what does the queue do without a destination at an endpoint? */
 const conversation: readonly (readonly [why: string, tool: string, args: Record<string, unknown>])[] = [
   ['Register a response of the endpoint:', 'respond_to_deliveries', { to: shop, response: 200 }],
-  ['Refuse the first two connections:', 'script_deliveries', { to: shop, steps: [{ kind: 'refused' }, { kind: 'refused' }] }],
+  [
+    'Refuse the first two connections:',
+    'script_deliveries',
+    { to: shop, steps: [{ kind: 'refused' }, { kind: 'refused' }] },
+  ],
   ['Publish one message:', 'publish_message', { to: shop, body: { id: 42 }, retries: 3 }],
   ['Run the first attempts:', 'advance_clock', { by: '30s' }],
   ['List what happens next:', 'list_timers', {}],
