@@ -139,6 +139,7 @@ export interface DeliveredPattern extends PublishedPattern {
   readonly deliveredAt?: Or<string | number | Date>
 }
 
+/** Fields that a dead letter must have. */
 export interface DeadLetterPattern extends Omit<DeliveredPattern, 'state' | 'deliveredAt'> {
   /** ID of the dead letter in the form `<milliseconds>-<n>`. */
   readonly dlqId?: Text

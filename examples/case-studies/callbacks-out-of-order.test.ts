@@ -1,12 +1,12 @@
 import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './callbacks-out-of-order/broken.ts'
-import * as mended from './callbacks-out-of-order/fixed.ts'
-import { story } from './story.ts'
+import * as broken from './callbacks-out-of-order/broken.ts'
+import * as fixed from './callbacks-out-of-order/fixed.ts'
+import { caseStudy } from './case-study.ts'
 
 const cause = /Callbacks .*out of order: first the callback about attempt 2 .*then the callback about attempt 1/
 
-story('callbacks-out-of-order', { asItWas, mended, cause }, (test, app) => {
+caseStudy('callbacks-out-of-order', { broken, fixed, cause }, (test, app) => {
   test('keeps a document done after a late callback', async ({ sandbox: { clock, destinations, store } }) => {
     destinations.script(app.reader, [fault.status(503)])
     // The site is being deployed while the first callback arrives.

@@ -1,13 +1,13 @@
 import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './charged-twice/broken.ts'
-import * as mended from './charged-twice/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './charged-twice/broken.ts'
+import * as fixed from './charged-twice/fixed.ts'
 
 const cause =
   /called POST https:\/\/bank\.test\/charges in each of 2 attempts\. .*response was lost after the host had done the work/
 
-story('charged-twice', { asItWas, mended, cause }, (test, app) => {
+caseStudy('charged-twice', { broken, fixed, cause }, (test, app) => {
   test('charges an order once', async ({ sandbox: { outbound, clock, destinations } }) => {
     const charges = new Map<string, number>()
     outbound.on(app.bank, async (request) => {

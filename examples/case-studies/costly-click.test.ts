@@ -1,11 +1,11 @@
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './costly-click/broken.ts'
-import * as mended from './costly-click/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './costly-click/broken.ts'
+import * as fixed from './costly-click/fixed.ts'
 
 const cause = /messages: expected at most 3, received 6/
 
-story('costly-click', { asItWas, mended, cause }, (test, app) => {
+caseStudy('costly-click', { broken, fixed, cause }, (test, app) => {
   test('costs at most three messages and five commands per click', async ({ sandbox }) => {
     sandbox.destinations.respond('https://shop.test/*', 200)
     await app.buy({ customer: 'ben', items: { cup: 1 } })

@@ -1,12 +1,12 @@
 import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './counted-twice/broken.ts'
-import * as mended from './counted-twice/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './counted-twice/broken.ts'
+import * as fixed from './counted-twice/fixed.ts'
 
 const cause = /POST .* was sent .*got no response although the work was done/
 
-story('counted-twice', { asItWas, mended, cause }, (test, app) => {
+caseStudy('counted-twice', { broken, fixed, cause }, (test, app) => {
   test('gives number 1 to the first visitor', async ({ sandbox: { faults } }) => {
     faults.add({ on: 'store.request', times: 1, fault: fault.lostAck() })
 

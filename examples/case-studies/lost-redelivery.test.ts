@@ -1,12 +1,12 @@
 import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './lost-redelivery/broken.ts'
-import * as mended from './lost-redelivery/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './lost-redelivery/broken.ts'
+import * as fixed from './lost-redelivery/fixed.ts'
 
 const cause = /not delivered because it is a duplicate: .*fetch-teapots-2030-01-01.*dead-letter queue/
 
-story('lost-redelivery', { asItWas, mended, cause }, (test, app) => {
+caseStudy('lost-redelivery', { broken, fixed, cause }, (test, app) => {
   test('fetches a failed repository when the webhook is sent again', async ({
     sandbox: { clock, destinations, store },
   }) => {

@@ -1,12 +1,12 @@
 import { exploreInterleavings } from 'stuntdouble/checks'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './lost-update/broken.ts'
-import * as mended from './lost-update/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './lost-update/broken.ts'
+import * as fixed from './lost-update/fixed.ts'
 
 const cause = /Lost update/
 
-story('lost-update', { asItWas, mended, cause }, (test, app) => {
+caseStudy('lost-update', { broken, fixed, cause }, (test, app) => {
   test('sells one seat to each of three visitors', async () => {
     const tried = await exploreInterleavings({
       setup: ({ store }) => store.run('SET', 'seats', 100),

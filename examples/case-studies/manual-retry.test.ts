@@ -1,12 +1,12 @@
 import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './manual-retry/broken.ts'
-import * as mended from './manual-retry/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './manual-retry/broken.ts'
+import * as fixed from './manual-retry/fixed.ts'
 
 const cause = /set retried:evt_1 .*had no effect, because the key already existed/
 
-story('manual-retry', { asItWas, mended, cause }, (test, app) => {
+caseStudy('manual-retry', { broken, fixed, cause }, (test, app) => {
   test('delivers the event with the second manual retry', async ({ sandbox: { clock, destinations, queue } }) => {
     destinations.on(app.failedUrl, app.failed).script(app.customer, [fault.status(503), fault.status(503)])
 

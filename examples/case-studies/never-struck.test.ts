@@ -1,12 +1,12 @@
 import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './never-struck/broken.ts'
-import * as mended from './never-struck/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './never-struck/broken.ts'
+import * as fixed from './never-struck/fixed.ts'
 
 const cause = /Fault 'status' on store\.request \(.*never-struck\.test\.ts:14\) was never injected: no store request/
 
-story('never-struck', { asItWas, mended, cause }, (test, app) => {
+caseStudy('never-struck', { broken, fixed, cause }, (test, app) => {
   test('serves the page while the store is down', async ({ sandbox: { faults, store } }) => {
     store.run('SET', 'page:home', 'Welcome!')
     await app.page('home')

@@ -1,12 +1,12 @@
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './nightly-gap/broken.ts'
-import * as mended from './nightly-gap/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './nightly-gap/broken.ts'
+import * as fixed from './nightly-gap/fixed.ts'
 
 const cause = /did not fire.*clocks of Europe\/Berlin/
 const options = { startAt: '2030-03-28T12:00:00Z' }
 
-story('nightly-gap', { asItWas, mended, cause, options }, (test, app) => {
+caseStudy('nightly-gap', { broken, fixed, cause, options }, (test, app) => {
   test('counts takings every night except during the audit', async ({ sandbox: { clock, destinations, store } }) => {
     destinations.on(app.countUrl, app.count)
     await app.install()

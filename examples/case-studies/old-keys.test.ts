@@ -1,12 +1,12 @@
 import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './old-keys/broken.ts'
-import * as mended from './old-keys/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './old-keys/broken.ts'
+import * as fixed from './old-keys/fixed.ts'
 
 const cause = /signature is valid: it uses the key that is current since the keys were rotated at 09:00:05/
 
-story('old-keys', { asItWas, mended, cause }, (test, app) => {
+caseStudy('old-keys', { broken, fixed, cause }, (test, app) => {
   test('accepts a click after a key rotation', async ({ sandbox: { clock, destinations, queue } }) => {
     destinations.on(app.clicksUrl, app.clicked).script(app.clicksUrl, [fault.status(503)])
 

@@ -1,12 +1,12 @@
 import { playScenario } from 'stuntdouble/scenarios'
-import * as asItWas from './pasted-dead-letter/broken.ts'
-import * as mended from './pasted-dead-letter/fixed.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './pasted-dead-letter/broken.ts'
+import * as fixed from './pasted-dead-letter/fixed.ts'
 import { recorded } from './pasted-dead-letter/recorded.ts'
-import { story } from './story.ts'
 
 const cause = /code under test.*500.*Cannot read properties of null \(reading 'percent'\)[\s\S]*still fails as recorded/
 
-story('pasted-dead-letter', { asItWas, mended, cause }, (test, app) => {
+caseStudy('pasted-dead-letter', { broken, fixed, cause }, (test, app) => {
   test('processes order 4711 of production', async () => {
     const play = await playScenario(recorded, {
       setup: (sandbox) => {

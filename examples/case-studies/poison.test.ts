@@ -1,11 +1,11 @@
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './poison/broken.ts'
-import * as mended from './poison/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './poison/broken.ts'
+import * as fixed from './poison/fixed.ts'
 
 const cause = /msg_y64… waits in queue accounts: msg_xTq… must finish first/
 
-story('poison', { asItWas, mended, cause, options: { strict: { pending: false } } }, (test, app) => {
+caseStudy('poison', { broken, fixed, cause, options: { strict: { pending: false } } }, (test, app) => {
   test('delivers the next change after an unreadable one', async ({ sandbox }) => {
     const { clock, destinations, queue } = sandbox
     destinations.on(app.changesUrl, app.applyChange)

@@ -1,12 +1,12 @@
 import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './published-twice/broken.ts'
-import * as mended from './published-twice/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './published-twice/broken.ts'
+import * as fixed from './published-twice/fixed.ts'
 
 const cause = /POST .* was sent .*got no response although the work was done/
 
-story('published-twice', { asItWas, mended, cause }, (test, app) => {
+caseStudy('published-twice', { broken, fixed, cause }, (test, app) => {
   test('ships an order once while the queue fails', async ({ sandbox }) => {
     const { clock, destinations, faults, queue } = sandbox
     destinations.respond(app.warehouse, 201)

@@ -1,12 +1,12 @@
 import { Client } from '@upstash/qstash'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './raw-body/broken.ts'
-import * as mended from './raw-body/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './raw-body/broken.ts'
+import * as fixed from './raw-body/fixed.ts'
 
 const cause = /signature is valid for the bytes that were sent\. .*verify await request\.text\(\)/
 
-story('raw-body', { asItWas, mended, cause }, (test, app) => {
+caseStudy('raw-body', { broken, fixed, cause }, (test, app) => {
   test('accepts signed prices', async ({ sandbox: { clock, destinations, queue } }) => {
     destinations.on(app.pricesUrl, app.takePrices)
 

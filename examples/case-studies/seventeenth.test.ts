@@ -1,12 +1,12 @@
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './seventeenth/broken.ts'
-import * as mended from './seventeenth/fixed.ts'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './seventeenth/broken.ts'
+import * as fixed from './seventeenth/fixed.ts'
 
 const cause =
   /until 09:00:45\.000, .* 5 of 5 calls .*1 message is before it; the pause from #\d+ to #\d+ extended the wait by up to 20s/
 
-story('seventeenth', { asItWas, mended, cause, options: { strict: { pending: false } } }, (test, app) => {
+caseStudy('seventeenth', { broken, fixed, cause, options: { strict: { pending: false } } }, (test, app) => {
   test('sends the letter to the seventeenth reader within 40 seconds', async ({ sandbox }) => {
     const { clock, destinations, queue } = sandbox
     destinations.respond(app.mailer, 202)

@@ -1,11 +1,11 @@
 import { expect } from 'stuntdouble/vitest'
-import { story } from './story.ts'
-import * as asItWas from './three-retries/broken.ts'
-import * as mended from './three-retries/fixed.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './three-retries/broken.ts'
+import * as fixed from './three-retries/fixed.ts'
 
 const cause = /3 retries mean 4 attempts/
 
-story('three-retries', { asItWas, mended, cause }, (test, app) => {
+caseStudy('three-retries', { broken, fixed, cause }, (test, app) => {
   test('asks a provider that is down three times', async ({ sandbox: { clock, destinations, queue } }) => {
     destinations.respond(app.textUrl, 503)
 

@@ -1,11 +1,11 @@
 import { expect } from 'stuntdouble/vitest'
-import { story } from './story.ts'
+import { caseStudy } from './case-study.ts'
 import * as app from './two-clocks/app.ts'
 
 const cause = /timers: 'follow'/
-const options = { asItWas: {}, mended: { timers: 'follow' } } as const
+const options = { broken: {}, fixed: { timers: 'follow' } } as const
 
-story('two-clocks', { asItWas: app, mended: app, cause, options }, (test, app) => {
+caseStudy('two-clocks', { broken: app, fixed: app, cause, options }, (test, app) => {
   test('admits the visitor again a minute later', async ({ sandbox: { clock } }) => {
     await app.logIn('ada')
     await app.logIn('ada')

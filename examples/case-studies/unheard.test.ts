@@ -1,13 +1,13 @@
 import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import { story } from './story.ts'
-import * as asItWas from './unheard/broken.ts'
-import * as mended from './unheard/fixed.ts'
+import { caseStudy } from './case-study.ts'
+import * as broken from './unheard/broken.ts'
+import * as fixed from './unheard/fixed.ts'
 
 const cause =
   /went to the dead-letter queue:.*callbacks to https:..studio.test.api.done, 503.*; failure callback msg_\w+… to/
 
-story('unheard', { asItWas, mended, cause }, (test, app) => {
+caseStudy('unheard', { broken, fixed, cause }, (test, app) => {
   test('reports failed videos while its own site is down', async ({ sandbox: { clock, destinations } }) => {
     destinations.script(app.renderer, [fault.pass(), fault.status(422), fault.status(422), fault.status(422)])
     destinations.respond(app.doneUrl, 503).respond(app.failedUrl, 503)

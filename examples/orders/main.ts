@@ -5,15 +5,17 @@ import { charge, charged, chargeOnce, checkout, failed, type Route, requestShipp
 const order = { id: '4711', cents: 1_990 }
 const unlucky = { id: '4712', cents: 500 }
 
-tell('1. The shop as it was written')
+tell('1. The shop with its defect')
 const charges = await perform(charge)
-tell('2. The same outage, and a handler that remembers what it has seen')
+tell('2. The same outage, and a handler that stores the IDs of handled messages')
 const chargesOnce = await perform(chargeOnce)
 
 tell('The defect')
 console.log(`The customer ordered for ${euros(order.cents)}.`)
-console.log(`The first handler charged ${euros(charges)}: its answer to attempt 2 was lost, so the queue tried again.`)
-console.log(`The second handler charged ${euros(chargesOnce)}: it knew the message id of attempt 2.`)
+console.log(
+  `The first handler charged ${euros(charges)}: its response to attempt 2 was lost, so the queue delivered the message again.`,
+)
+console.log(`The second handler charged ${euros(chargesOnce)}: it recognized the message ID of attempt 2.`)
 
 /** Runs the outage once, prints the timeline and returns the amount that the customer was charged. */
 async function perform(chargeRoute: Route): Promise<number> {

@@ -4,7 +4,7 @@ export type FetchInput = Parameters<Fetch>[0]
 /** Sends the request with the `fetch` that was replaced. The promise rejects if the host had no global `fetch`. */
 export type Pass = () => Promise<Response>
 
-/** A replacement of the global `fetch`. If there are several, each one wraps the one before it. */
+/** A replacement of the global `fetch`. A later replacement wraps an earlier one. */
 interface Layer {
   readonly previous: Fetch | undefined
   active: boolean

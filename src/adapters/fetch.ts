@@ -28,15 +28,15 @@ export function replaceFetch(
 ): (() => void) & Disposable {
   const endLayer = layOver((url, input, init, pass) => {
     if (sandbox.owns(url)) return sandbox.fetch(input, init)
-    // A real host that is registered in `sandbox.outbound` gets its response from there and is never contacted.
+    // For a real host that is registered in `sandbox.outbound`, the sandbox responds. The host is never contacted.
     if (sandbox.outbound?.takes(methodOf(input, init), url)) return sandbox.outbound.fetch(input, init)
     if (!isReal(url)) return pass()
     const error = strayed(url, sandbox)
     const refuse = (): never => {
       throw error
     }
-    // Let `sandbox.fetch` reject the request, because its URL belongs to another origin. If a loop sends such requests,
-    // `sandbox.fetch` also pauses for the host's timers.
+    // Let `sandbox.fetch` reject the request, because the URL does not belong to the sandbox. If a loop sends such
+    // requests, `sandbox.fetch` also pauses, so that the host's timers can run.
     return sandbox.fetch(input, init).then(refuse, refuse)
   })
   const endRefusals = refuseLookups((hostname) => missed(hostname, sandbox))
@@ -49,8 +49,8 @@ export function replaceFetch(
 }
 
 /**
- * Returns the error for a host name of the sandbox or of the vendor, which a client looks up only if it bypasses the
- * replaced `fetch`. Returns `undefined` for all other host names.
+ * Returns the error for a host name of the sandbox or of the vendor. Only a client that bypasses the replaced `fetch`
+ * looks up such a name. Returns `undefined` for all other host names.
  */
 function missed(hostname: string, sandbox: Pick<Sandbox, 'urls'> & StrayNoter): Error | undefined {
   const url = `https://${hostname}/`
@@ -71,8 +71,8 @@ function isReal(url: string): boolean {
 }
 
 /**
- * Records a blocked request in the sandbox and returns the error. The sandbox reports it at the end of the test,
- * because the app may swallow the error.
+ * Records a blocked request in the sandbox and returns the error. The sandbox reports the request at the end of the
+ * test, because the app may swallow the error.
  */
 function strayed(url: string, { urls, noteStray }: Pick<Sandbox, 'urls'> & StrayNoter): Error {
   const { host } = new URL(url)

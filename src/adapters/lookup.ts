@@ -27,8 +27,8 @@ export function refuseLookups(refuse: Refuse): () => void {
   refusals.add(refuse)
   return () => {
     if (!refusals.delete(refuse) || refusals.size > 0) return
-    // If other code has wrapped the replaced `dns.lookup`, the wrapper stays installed. It then calls a replacement
-    // that allows every look-up.
+    // If other code has wrapped the replaced `dns.lookup`, the wrapper stays installed. The wrapper then calls a
+    // replacement that allows every look-up.
     if (Object.hasOwn(dns.lookup, ours)) dns.lookup = original!
   }
 }

@@ -4,9 +4,9 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 /**
  * Returns msw handlers for Node.js and browsers, which you combine with your own:
  * `setupServer(...mswHandlers(sandbox), http.get('https://shop.test/me', …))`.
- * They respond for the sandbox's URLs, including event streams, and for hosts registered in `sandbox.outbound`. If two
- * handlers match a URL, msw uses the first. This function never starts msw, because a second `setupServer` would shadow
- * the first.
+ * The returned handlers respond for the sandbox's URLs, including event streams, and for hosts registered in
+ * `sandbox.outbound`. If two handlers match a URL, msw uses the first. This function never starts msw, because a second
+ * `setupServer` would shadow the first.
  * @example
  * const server = setupServer(...mswHandlers(sandbox), http.get('https://shop.test/me', () => HttpResponse.json({})))
  * server.listen()

@@ -80,7 +80,8 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
     },
     setJustNow() {
       const fake = clock()
-      // If sockets or files were opened since, running work may be waiting for them and not for a fake timer.
+      // If sockets or files were opened since the latest call of `nextIn()`, running work may be waiting for them and
+      // not for a fake timer.
       if (fake === undefined || openResources() > before) return undefined
       const fresh = [...timersOf(fake)].filter(({ createdAt }) => createdAt === fake.now)
       if (fresh.length === 0) return undefined

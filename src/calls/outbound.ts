@@ -340,7 +340,10 @@ export class Outbound {
     return this.#routes.all.some(({ pattern }) => pattern.matches(url))
   }
 
-  /** Whether a registration matches a request. Unlike `takes()`, this call does not record requests without a match. */
+  /**
+   * Whether a registration matches a request. Unlike `takes()`, this call does not record requests without a match.
+   * @internal
+   */
   isRegistered(method: string, url: string): boolean {
     return this.#routes.for(method, url).length > 0
   }
@@ -364,6 +367,7 @@ export class Outbound {
   /**
    * Returns a message if a registration has the host of a request but another method or path. Returns `undefined` for
    * hosts without a registration.
+   * @internal
    */
   wrongWith(method: string, url: string): string | undefined {
     const near = this.#routes.near(method, url)

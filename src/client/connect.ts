@@ -45,7 +45,7 @@ export class RemotePastSandbox {
 
   /**
    * Creates a tenant that continues from this instant.
-   * @throws Error when the tenant was reset or loaded since
+   * @throws Error when the tenant was reset or loaded after this view was created
    * @example
    * const earlier = await sandbox.asOf('-5m').fork()
    * await earlier.clock.drain()
@@ -138,7 +138,7 @@ export class RemoteSandbox implements AsyncDisposable {
    * `destinations`.
    */
   readonly outbound: RemoteOutbound
-  /** The usage statistics. They are counted from the traffic, scripted or overridden. */
+  /** The usage statistics: counted from the traffic, unless you script or override them. */
   readonly stats: RemoteStatistics
   /** The fault rules of the sandbox. */
   readonly faults: RemoteFaults

@@ -2,7 +2,6 @@ import { fromArray, toArray, toBase64 } from '../kernel/bytes.js'
 import { bytesOf, type PortableString } from '../kernel/portable.js'
 import type { CommandArg, PlainReply } from '../store/direct-store.js'
 
-/** A command argument in JSON. */
 export type WireArgument = PortableString | number
 
 /** A reply in JSON. An integer that JSON would round is sent as text in `{ integer }`. */

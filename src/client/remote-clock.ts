@@ -82,7 +82,8 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   }
 
   /**
-   * Always throws, because requests that a timer sends could still be in transit when the server's time moves on.
+   * Always throws, because the clock of a server cannot wait for timers of this process. Requests that such a timer
+   * sends could still be in transit when the server's time moves on.
    * @throws Error always; the message suggests alternatives
    * @example expect(() => sandbox.clock.follow()).toThrow('only in the process of the sandbox')
    */

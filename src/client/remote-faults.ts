@@ -25,7 +25,7 @@ export class RemoteFaultHandle implements AsyncDisposable {
   }
 
   /**
-   * Removes the rules that the call of `add()` added.
+   * Removes the rules that `add()` added when it returned this handle.
    * @example
    * const outage = await sandbox.faults.add({ on: 'queue.delivery', fault: fault.status(503) })
    * await outage.remove()
@@ -54,8 +54,8 @@ export class RemoteFaults {
   }
 
   /**
-   * Adds one or more rules. They are evaluated in the given order, after the existing rules. Durations in `from` and
-   * `until` count from now.
+   * Adds one or more rules. The rules are evaluated in the order of the list, after the existing rules. Durations in
+   * `from` and `until` count from now.
    * @example await using added = await sandbox.faults.add(outage.faults)
    */
   async add(

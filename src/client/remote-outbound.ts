@@ -43,7 +43,7 @@ export class RemoteOutbound {
    */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
-      `outbound.on(): a remote sandbox cannot call a function (got one for ${pattern}). Use outbound.respond(), script() or record(), or the URL of the host.`,
+      `outbound.on(): a remote sandbox cannot call a function (got one for ${pattern}). Use outbound.respond(), script() or record(), or let the app send its requests to your own test server.`,
     )
   }
 
@@ -116,7 +116,8 @@ export interface RecordedOutbound {
   /** Body of the request: a string with one character per byte. */
   readonly body: MessageView['body']
   /**
-   * Number of times that the handler of the request ran: 0 if a fault replaced it, 2 if a fault repeated the request.
+   * Number of times that the handler of the request ran: 0 if a fault prevented the run, 2 if a fault repeated the
+   * request.
    */
   readonly handlerRuns: number
   /** Status that the app received; 0 if there was no response, absent until the request ends. */

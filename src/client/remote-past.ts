@@ -40,7 +40,7 @@ export class RemotePastStore {
   }
 
   /**
-   * Returns all data that was stored, as plain JSON.
+   * Returns all data that was stored at that instant, as plain JSON.
    * @example const { keys } = await sandbox.asOf('-5m').store.dump()
    */
   async dump(): Promise<StoreDump> {

@@ -68,7 +68,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
 
   /**
    * Publishes a message and returns its view.
-   * @throws Error when the API would reject it
+   * @throws Error when the API would reject the message
    * @example const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', body: { id: 42 } })
    */
   async publish<To extends string>({
@@ -191,7 +191,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Signs a request as a delivery, optionally with one defect.
+   * Signs a request as a delivery, optionally with one defect in the signature.
    * @example await sandbox.queue.sign({ url: 'https://shop.test/orders', body: '{"id":42}' }, { flaw: 'expired' })
    */
   async sign(request: SignedRequest, overrides: { readonly flaw?: SignatureFlaw } = {}): Promise<string> {
@@ -329,7 +329,8 @@ class RemoteSchedules {
   }
 
   /**
-   * Returns the planned fire times of a schedule in a range, in milliseconds since the Unix epoch, without firing it.
+   * Returns the planned fire times of a schedule in a range, in milliseconds since the Unix epoch, without firing the
+   * schedule.
    * @example
    * await sandbox.queue.schedules.upcoming('nightly', { from: '2030-03-29T12:00:00Z', to: '2030-04-01T12:00:00Z' })
    */

@@ -28,7 +28,8 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Returns a workflow run by ID. If the ID is unknown, its promises reject with an error that lists the known runs.
+   * Returns a workflow run by ID. If the ID is unknown, all promises of the returned object reject with an error that
+   * lists the known runs.
    * @example
    * const { workflowRunId } = await client.trigger({ url: 'https://shop.test/api/order' })
    * await sandbox.workflow.getRun(workflowRunId).state

@@ -12,8 +12,6 @@ import { afterwards, brokenReply, corrupted, outcomeText, silence, unread, withC
 
 // Faults that damage the response after the request was processed.
 
-// ---- constructors -------------------------------------------------------------------------------------------------
-
 /**
  * Sends the response headers, but never the body. The connection closes after `length`. Without `length`, the
  * connection stays open until the caller stops waiting.
@@ -70,8 +68,6 @@ export function errorReply(error: string): FaultOf<'error-reply'> {
   return { kind: 'error-reply', error }
 }
 
-// ---- effects -----------------------------------------------------------------------------------------------------
-
 const claimsToBe: OnRequest<FaultOf<'wrong-content-type'>> = async ({ type }, moment) => {
   const answer = await moment.onwards()
   return { ...answer, headers: withContentType(answer.headers, type) }
@@ -101,7 +97,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
           afterwards(moment, (given) =>
             given.error !== undefined
               ? given
-              : silence(moment, forMs, `${outcomeText(given)}, its headers arrived, its body did not`),
+              : silence(moment, forMs, `${outcomeText(given)}, the response headers arrived, the body did not`),
           ),
       }),
     },
@@ -133,7 +129,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
           afterwards(moment, (given) => {
             const { length } = given.body
             if (given.error !== undefined || length <= afterBytes) return given
-            const note = `${outcomeText(given)}, its body broke off after ${afterBytes} of ${length} bytes`
+            const note = `${outcomeText(given)}, the response body broke off after ${afterBytes} of ${length} bytes`
             return { ...brokenReply(networkErrors.closed), note }
           }),
       }),

@@ -16,7 +16,7 @@ export const maxChunks = 50
 
 /**
  * Sends the body in equal chunks at intervals of virtual time. If the interval is longer than a client waits for a
- * chunk, no chunk is sent, and the connection breaks after that time.
+ * chunk, no chunk is sent, and the connection breaks after the time for which the client waits.
  */
 export function slowBody(answer: Answer, task: Task, bytesPerSecond: number): Answer {
   const bytes = bytesOf(answer)

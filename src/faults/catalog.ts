@@ -10,7 +10,6 @@ import type { InjectionPoint } from './points.js'
  */
 export interface FaultDefinition<K extends FaultKind = FaultKind> extends FaultSpec<FaultOf<K>> {
   readonly kind: K
-  /** Injection points at which the fault has an effect. */
   readonly points: readonly InjectionPoint[]
   /** Fault that the constructor returns for the arguments in `sample`. */
   readonly example: FaultOf<K>
@@ -27,6 +26,7 @@ function exampleOf({ made, sample }: FaultSpec<AnyFault>): AnyFault {
   return make!(...(sample as never[]))
 }
 
+/** Kinds of all faults, such as `lost-ack`. */
 export const faultKinds: readonly FaultKind[] = Object.keys(catalog) as FaultKind[]
 
 /**

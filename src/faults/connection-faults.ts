@@ -21,8 +21,6 @@ import {
 
 // Faults that break a connection or prevent it.
 
-// ---- constructors -------------------------------------------------------------------------------------------------
-
 /**
  * Resets the connection before the request is processed, or after it with `phase: 'after'`. `fetch` rejects with cause
  * `ECONNRESET`, and the queue retries the delivery.
@@ -72,8 +70,6 @@ export function hang(length?: Duration): FaultOf<'hang'> {
   return length === undefined ? { kind: 'hang' } : { kind: 'hang', forMs: milliseconds(length) }
 }
 
-// ---- effects -----------------------------------------------------------------------------------------------------
-
 function breaks(broken: () => ConnectionBroken): OnRequest<unknown> {
   return () => {
     throw broken()
@@ -100,7 +96,7 @@ function fails(error: string): AttemptAction<unknown> {
 
 const rows: FaultGroup<ConnectionStep> = {
   reset: {
-    summary: 'The connection is reset before the request is processed, or after it with `phase: after`.',
+    summary: 'The connection is reset before the request is processed, or afterwards with `phase: after`.',
     effect: 'answers',
     sentence: (_fault, phase) => `${done(phase)}the connection is reset`,
     made: { reset },

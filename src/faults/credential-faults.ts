@@ -7,8 +7,6 @@ import { signatureFaults, signedMilliseconds } from './fault-values.js'
 
 // Faults of signatures, tokens and plans.
 
-// ---- constructors -------------------------------------------------------------------------------------------------
-
 /**
  * Gives the signature of a delivery one defect: a name from `signatureFlaws`, or `rotated` for a signature with the
  * next key.
@@ -43,8 +41,6 @@ export function revokedToken(): FaultOf<'revoked-token'> {
 export function quotaExceeded(): FaultOf<'quota-exceeded'> {
   return { kind: 'quota-exceeded' }
 }
-
-// ---- effects -----------------------------------------------------------------------------------------------------
 
 const rows: FaultGroup<CredentialStep, CredentialFault> = {
   'bad-signature': {

@@ -20,8 +20,6 @@ interface FaultContext {
   tell(effect: string): void
 }
 
-// ---- a request, or the opening of an event stream ---------------------------------------------------------------
-
 /** An HTTP response that a fault can change: status, headers, and a body that may be a stream. */
 export interface FaultyResponse {
   readonly status: number
@@ -52,9 +50,6 @@ export interface RequestFaultContext extends FaultContext {
 /** Effect of a fault on a request. Throws `ConnectionBroken` when no response arrives. */
 export type OnRequest<F> = (fault: F, moment: RequestFaultContext) => Maybe<FaultyResponse>
 
-// ---- a delivery -------------------------------------------------------------------------------------------------
-
-/** Result of a delivery attempt. */
 export interface FaultyOutcome {
   /** HTTP status, or 0 without a response. */
   readonly status: number
@@ -62,7 +57,7 @@ export interface FaultyOutcome {
   readonly body: Bytes
   /** Error text, such as `read: connection reset by peer`, if no response arrived. */
   readonly error?: string
-  /** Text for the log about events that the queue does not notice, such as a response that was lost. */
+  /** Note for the log about what the queue does not notice, such as a lost response. */
   readonly note?: string
   /** Set if no response ever arrives, so that the attempt fails with its timeout. */
   readonly never?: true
@@ -89,7 +84,6 @@ export interface AttemptFaultContext extends FaultContext {
   onwards(): Maybe<FaultyOutcome>
   answer(status: number, headers?: HeaderRecord, body?: string): FaultyOutcome
   rateLimited(fault: FaultOf<'rate-limited'>): FaultyOutcome
-  /** Signs the delivery with a defect. */
   sign(wrong: { readonly flaw?: string; readonly skewMs?: number }): void
   /** Continues the attempt with another fault and returns its outcome. */
   play(fault: DeliveryFault): Maybe<FaultyOutcome>
@@ -145,8 +139,6 @@ export interface RestartAction<F> {
 }
 export type OnDelivery<F> = AttemptAction<F> | HoldAction<F> | RestartAction<F>
 
-// ---- a command, an event, a schedule ----------------------------------------------------------------------------
-
 /** Context of one command. `R` is the type of a store reply. */
 export interface CommandFaultContext<R> extends FaultContext {
   run(): R
@@ -186,8 +178,6 @@ export interface FireFaultContext extends FaultContext {
   apart: number
 }
 export type OnTrigger<F> = (fault: F, moment: FireFaultContext) => void
-
-// ---- all contexts ------------------------------------------------------------------------------------------------
 
 /** The effects that a fault can have, by injection point. */
 export interface ActionsAt<F>

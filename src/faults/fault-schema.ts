@@ -6,7 +6,6 @@ import type { Fault } from './fault.js'
 
 // The schema of a fault and the error texts for invalid values. Rules, scripts and scenarios use both.
 
-/** A problem of a value: its path and a message. */
 export interface FaultProblem {
   readonly path: readonly (string | number)[]
   readonly sentence: string
@@ -95,7 +94,6 @@ function isUnknownField({ type, expected }: v.BaseIssue<unknown>): boolean {
   return type === 'strict_object' && expected === 'never'
 }
 
-/** Converts an issue of the schema to a problem with a message. */
 function problem(issue: v.BaseIssue<unknown>, dialect: FaultWording): FaultProblem {
   // `on` is a point or a list of points. An issue of an item of the list says more than the issue of the whole value.
   const inner = issue.type === 'union' ? issue.issues?.find((other) => other.path !== undefined) : undefined

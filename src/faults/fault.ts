@@ -9,7 +9,7 @@ import type { DeliveryInjectionPoint, InjectionPoint, RequestInjectionPoint } fr
 /** Header names and values, as a test writes them. */
 export type HeaderRecord = Readonly<Record<string, string | readonly string[]>>
 
-// ---- faults by group: a script accepts the types named `…Step`, a rule accepts all of them
+// Faults by group. A script accepts the types whose names end in `Step`. A rule accepts all types.
 
 export type ResponseStep =
   | LatencyFault
@@ -255,14 +255,12 @@ export type DeliveryFault = ResponseStep | ConnectionStep | BodyStep | OrderStep
 /** A fault as plain data: what goes wrong. */
 export type Fault = DeliveryFault | BodyFault | OrderFault | CredentialFault | StreamFault | ServiceFault
 
-// ---- rules ----------------------------------------------------------------------------------------------------------
-
 /** The `kind` of a fault, such as `lost-ack`. */
 export type FaultKind = Fault['kind']
 /** The fault of one kind. */
 export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>
 
-/** Conditions of a rule. A rule matches if all given conditions hold. */
+/** Conditions of a rule. A rule matches if every condition that is set holds. */
 export interface FaultMatch {
   /** Service that receives the request, or `queue` for deliveries and schedules. */
   readonly service?: 'store' | 'queue' | 'stats'
@@ -441,9 +439,6 @@ export interface UncheckedRule extends FaultConditions {
   readonly fault: Fault
 }
 
-// ---- how services evaluate rules
-// ---------------------------------------------------------------------------------------
-
 /** Facts that a service knows at an injection point. Rules read them with `factOf()`. */
 export interface FaultFacts {
   readonly service?: 'store' | 'queue' | 'stats' | undefined
@@ -489,7 +484,6 @@ export interface Injection<F extends Fault = Fault> {
   readonly answers: boolean
   /** Draws a whole number below a bound from the rule's own random stream. */
   draw(below: number): number
-  /** Injection point at which the rule matched. */
   readonly point: InjectionPoint
   /** End of the period in which the rule applies, in milliseconds; `undefined` if the period has no end. */
   readonly until: number | undefined

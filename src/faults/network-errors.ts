@@ -1,4 +1,7 @@
-/** Text of each network error in the log. The texts of the real service are not public. [queue.md 4.3, choice] */
+/**
+ * Text of each network error in the log. Because the texts of the real service are not public, this package chose these
+ * texts. [queue.md 4.3]
+ */
 export const networkErrors = {
   reset: 'read: connection reset by peer',
   refused: 'dial tcp: connect: connection refused',

@@ -19,8 +19,6 @@ import { afterwards, brokenReply, oneNetworkError, outcomeText, wasReset } from 
 
 // Faults that lose or delay a response, or that repeat, reorder or drop a delivery.
 
-// ---- constructors -------------------------------------------------------------------------------------------------
-
 /**
  * Loses the response after the request was processed. The caller gets a connection reset (`fetch` rejects with cause
  * `ECONNRESET`), and the queue retries the delivery.
@@ -89,8 +87,6 @@ export function drop(): FaultOf<'drop'> {
   return { kind: 'drop' }
 }
 
-// ---- effects -----------------------------------------------------------------------------------------------------
-
 /** Processes the request again, `copies` times. The client receives the first response. */
 const asksAgain: OnRequest<FaultOf<'duplicate'>> = async ({ copies = 1, afterMs = 0, concurrent = false }, moment) => {
   const { task } = moment
@@ -108,7 +104,7 @@ const asksAgain: OnRequest<FaultOf<'duplicate'>> = async ({ copies = 1, afterMs 
 
 /**
  * Delivers a message several times. The queue does not know about the additional deliveries. The attempt gets the
- * outcome of the first one.
+ * outcome of the first delivery.
  */
 function deliversAgain(
   fault: FaultOf<'duplicate'>,
@@ -188,7 +184,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
       ...atDeliveries({
         meets({ byMs = 1000 }: FaultOf<'late-response'>, moment) {
           const due = moment.now() + moment.timeout + byMs
-          // Time moves while an attempt sleeps, so run the handler first.
+          // Time moves while the attempt sleeps. So run the handler before the sleep, at the instant of the delivery.
           return afterwards(moment, (given) => moment.sleep(Math.max(0, due - moment.now())).then(() => given))
         },
       }),
@@ -236,7 +232,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
   },
   delay: {
     summary:
-      'The delivery begins `waitMs` later. In the script of a destination, the delay is part of the attempt, and `then` follows it.',
+      'The delivery begins `waitMs` later. In the script of a destination, the delay is part of the attempt, and the fault `then` follows the delay.',
     effect: 'holds',
     sentence: ({ waitMs }) => `held for ${formatDuration(waitMs)}`,
     made: { delay },

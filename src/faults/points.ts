@@ -25,7 +25,6 @@ export type RequestInjectionPoint =
   | 'stream.open'
   | 'workflow.wait'
 
-/** Injection points of delivery attempts. */
 export const deliveryPoints = ['queue.delivery', 'queue.callback', 'workflow.step', 'workflow.call'] as const
 /** An injection point of deliveries. */
 export type DeliveryInjectionPoint = (typeof deliveryPoints)[number]

@@ -10,8 +10,6 @@ import { afterwards, done, inBothPhases, outcomeText, statusResponse } from './s
 
 // Faults that delay a response or replace it.
 
-// ---- constructors -------------------------------------------------------------------------------------------------
-
 /**
  * Adds a delay of virtual time: a fixed duration with optional jitter, or a random duration from a range.
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.latency({ min: '20ms', max: '80ms' }) })
@@ -104,8 +102,6 @@ export function nonRetryable(body?: string): FaultOf<'non-retryable'> {
 export function pass(): FaultOf<'pass'> {
   return { kind: 'pass' }
 }
-
-// ---- effects -----------------------------------------------------------------------------------------------------
 
 const takesLonger: OnRequest<FaultOf<'latency'>> = async (fault, moment) => {
   const { task, phase, signal } = moment
@@ -210,7 +206,7 @@ const rows: FaultGroup<ResponseStep> = {
     },
   },
   'rate-limited': {
-    summary: 'The response is 429 with the headers of one of the three limits, and `Retry-After` in the given form.',
+    summary: 'The response is 429 with the headers of one of the three limits. `form` is the format of `Retry-After`.',
     effect: 'answers',
     sentence({ limit, retryAfter: given }) {
       const wait =

@@ -10,8 +10,6 @@ import { done, inBothPhases, statusResponse, wasRefused, wasReset } from './shar
 
 // Faults of a whole service: stale reads, restarts and outages.
 
-// ---- constructors -------------------------------------------------------------------------------------------------
-
 /**
  * Makes a read return the value that the key had before its last `versions` changes (default 1).
  * @example
@@ -33,16 +31,14 @@ export function restart(down?: Duration): FaultOf<'restart'> {
 }
 
 /**
- * Makes a region or the whole service unavailable. Connections are refused, or with `status`, responses have this
- * status.
+ * Makes a region or the whole service unavailable. Connections are refused. With `status`, responses have this status
+ * instead.
  * @example sandbox.faults.add({ on: 'queue.request', until: '10m', fault: fault.outage({ status: 503 }) })
  */
 export function outage(options: { readonly region?: string; readonly status?: number } = {}): FaultOf<'outage'> {
   checkOptionNames('fault.outage()', options, { region: true, status: true })
   return { kind: 'outage', ...options }
 }
-
-// ---- effects -----------------------------------------------------------------------------------------------------
 
 const rows: FaultGroup<never, ServiceFault> = {
   'stale-read': {

@@ -22,13 +22,9 @@ export const noConnection: Partial<Record<Transport, string>> = {
 export const unread =
   'the last bytes may be missing: when a body breaks off, a browser drops bytes that the page has not read yet'
 
-// ---- texts -------------------------------------------------------------------------------------------------------
-
 export function done(phase: Phase): string {
   return phase === 'after' ? 'the work is done, ' : ''
 }
-
-// ---- requests ---------------------------------------------------------------------------------------------------
 
 /**
  * Returns an effect for both phases. In phase `after`, the service first processes the request, and its response is
@@ -63,11 +59,9 @@ export function statusResponse(
   return { ...answer, headers: [...answer.headers.filter(([name]) => !own.has(name)), ...list] }
 }
 
-// ---- deliveries -------------------------------------------------------------------------------------------------
-
 type Maybe<T> = T | Promise<T>
 
-/** Makes the delivery, and then changes its outcome with `suffer`. */
+/** Continues the attempt, and then changes the outcome with `suffer`. */
 export function afterwards(
   moment: AttemptFaultContext,
   suffer: (given: FaultyOutcome) => Maybe<FaultyOutcome>,
@@ -96,8 +90,6 @@ export function silence(moment: AttemptFaultContext, forMs: number | undefined, 
   if (forMs === undefined) return { ...brokenReply('no response'), never: true, ...told }
   return moment.sleep(forMs).then(() => ({ ...brokenReply(networkErrors.closed), ...told }))
 }
-
-// ---- responses ---------------------------------------------------------------------------------------------------
 
 /** Returns invalid JSON with the same length, or one character for an empty body. */
 export function corrupted(body: Bytes): Bytes {

@@ -54,7 +54,6 @@ export function stepOf<S>(written: S | number): S {
   return waits(written) ? { ...written, then: stepOf(written.then) } : written
 }
 
-/** Schemas of the fields of a response `{ status, headers, body }`. */
 export const responseEntries: Readonly<Record<'status' | 'headers' | 'body', v.GenericSchema>> = {
   status: v.optional(statusCode),
   headers: v.optional(headerRecord),

@@ -100,7 +100,10 @@ export class InvariantError extends Error {
   /** Violations that caused the error. */
   declare readonly violations: readonly InvariantViolation[]
 
-  /** @param render returns log entries as text */
+  /**
+   * @param render returns log entries as text
+   * @internal
+   */
   constructor(breaches: readonly InvariantViolation[], render: (entries: readonly Entry[]) => string, replay: string) {
     super(`${breaches.map((breach) => textOf(breach, render)).join('\n\n')}\n\n${replay}`)
     // Make the property non-enumerable. Test runners print enumerable properties, and the message already contains the

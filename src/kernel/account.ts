@@ -47,7 +47,6 @@ export class Account {
     this.above?.put(bytes)
   }
 
-  /** Releases bytes, by default all. */
   release(bytes: number = this.#held): void {
     this.put(-Math.min(bytes, this.#held))
   }

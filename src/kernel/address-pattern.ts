@@ -1,8 +1,9 @@
 import { isAscii } from './bytes.js'
 
 // All URL patterns are parsed here, and `*` matches any characters. The scheme and host of a URL always ignore case.
-// The path and query ignore case if the pattern contains `*` and is the URL of a destination or the `url` of a rule.
-// They are case-sensitive in URLs without `*`, in `path` and `headers` of a rule, and in texts that matchers expect.
+// The path and query ignore case if the pattern contains `*` and is the URL of a destination or the `url` of a rule. In
+// URLs without `*`, the path and query are case-sensitive. The fields `path` and `headers` of a rule and the texts that
+// matchers expect are case-sensitive, too.
 
 /** A URL in which `*` matches any characters. Without `?`, it matches every query of that URL. */
 export class AddressPattern {

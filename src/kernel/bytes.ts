@@ -4,7 +4,10 @@
  * that receives or sends text converts it from or to UTF-8 with the functions of this file.
  */
 export type Bytes = string & {
-  /** Exists only in the type. With it, the compiler rejects strings that were not converted to bytes. */
+  /**
+   * This field exists only in the type. Because of this field, the compiler rejects strings that were not converted to
+   * bytes.
+   */
   readonly __bytes: unique symbol
 }
 

@@ -47,7 +47,6 @@ export class ClockCore implements TaskClock {
   readonly gate: Gate
   readonly warn: (text: string) => void
   company: AttachedFollowers = {}
-  /** The clock move that is running. */
   move: Move | undefined
   isStopped = false
   /**
@@ -59,7 +58,7 @@ export class ClockCore implements TaskClock {
    * Starts the work that was in flight at the start of a fork. Called when code first waits for the clock of the fork.
    */
   resume: (() => void) | undefined
-  /** Errors of work, which the running clock move throws. */
+  /** Errors of work. The running clock move throws them. */
   failures: unknown[] = []
   readonly #listeners = new Set<(from: number, to: number) => void>()
   #tasks = 0
@@ -108,7 +107,6 @@ export class ClockCore implements TaskClock {
     }
   }
 
-  /** Removes the next timer and starts its work. */
   fire(timer: ScheduledTimer): void {
     this.timers.take(timer)
     this.followers.mayBeStirred = true
@@ -244,7 +242,6 @@ export class ClockCore implements TaskClock {
     this.work.wakeWaiters()
   }
 
-  /** Replaces the mode. */
   enter(mode: Mode): void {
     this.mode.end?.()
     this.mode = mode

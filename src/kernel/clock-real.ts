@@ -19,8 +19,8 @@ export class RealMode implements Mode {
   readonly name = 'real'
   readonly #core: ClockCore
   /**
-   * Milliseconds by which this clock is ahead of system time. It is ahead if its time was later than system time when
-   * this mode began or a dump was loaded, because time must not go back.
+   * Milliseconds by which this clock is ahead of system time. This clock is ahead if its time was later than system
+   * time when this mode began or a dump was loaded, because time must not go back.
    */
   #ahead = 0
   /**

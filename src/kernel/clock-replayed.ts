@@ -97,7 +97,7 @@ export class Rewind {
   }
 
   /**
-   * Repeats a change of a task that is in the journal because it depended on host time.
+   * Repeats a recorded change of a task. The change was recorded, because it depended on host time.
    * @param number number of the task
    */
   rest(number: number, as: 'given up' | 'dozing' | 'roused'): void {

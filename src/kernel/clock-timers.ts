@@ -30,7 +30,6 @@ export class Timers {
   /** Number of timers that have been added so far. */
   count = 0
   #heap = new Heap<ScheduledTimer>()
-  /** Number of canceled timers in the heap. */
   #cancelled = 0
   #foreground = 0
 
@@ -109,7 +108,6 @@ export class Timers {
       .sort((a, b) => a.at - b.at || a.sequence - b.sequence)
   }
 
-  /** Removes all timers. */
   stop(): void {
     for (const { run, cancelled } of this.#heap.values()) {
       if (!cancelled && typeof run !== 'function') run.stopped?.()

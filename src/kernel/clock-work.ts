@@ -9,7 +9,6 @@ export class RunningWork {
   latest: RunningTask | undefined
   #idleWaiters: (() => void)[] = []
 
-  /** Whether any work blocks time. */
   get isBusy(): boolean {
     for (const task of this.tasks) if (task.awake) return true
     return false

@@ -44,7 +44,6 @@ export interface ClockOptions {
   readonly mode?: ClockMode
   /** Receives warnings. Default `console.warn`. */
   readonly warn?: (text: string) => void
-  /** Advice for messages about code that waits in virtual time. */
   readonly hints?: Hints
   /** Gate of the sandbox. A sandbox that gets a new clock keeps its gate. */
   readonly gate?: Gate | undefined
@@ -57,7 +56,6 @@ interface ClockInternals {
 
 const clockInternals: Internals<Clock, ClockInternals> = internals('clock')
 
-/** Attaches objects to a clock. */
 export function accompany(clock: Clock, company: AttachedFollowers): void {
   const { core } = clockInternals.of(clock)
   const waiting = { ...core.company.waiting, ...company.waiting }

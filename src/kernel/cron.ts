@@ -22,9 +22,9 @@ export interface CronDialect {
 }
 
 /**
- * Parses a cron expression and computes when a schedule fires.
- * It has five fields in UTC, or in the time zone of a `CRON_TZ=` prefix, as the Go library robfig/cron parses them.
- * Error reasons have that library's text. [queue.md 7]
+ * Parses a cron expression and computes when a schedule fires. An expression has five fields in UTC, or in the time
+ * zone of a `CRON_TZ=` prefix, as the Go library robfig/cron parses them. Error reasons have that library's text.
+ * [queue.md 7]
  */
 export class CronExpression {
   readonly #fields: string
@@ -51,11 +51,10 @@ export class CronExpression {
   }
 
   /**
-   * Returns the first fire time after an instant, in milliseconds since the epoch, or `undefined` if there is none.
-   * A local time that does not exist is skipped. A local time that occurs twice fires once, at its first occurrence, if
-   * the expression names hours. An expression without hours is an interval and also fires in the repeated hour, as in
-   * cron.
-   * Fire times of `@every` are multiples of its interval since 1970, so that they do not depend on history.
+   * Returns the first fire time after an instant, in milliseconds since the epoch, or `undefined` if there is none. A
+   * local time that does not exist is skipped. At a local time that occurs twice, an expression that names hours fires
+   * once, at the first occurrence. An expression without hours is an interval and also fires in the repeated hour, as
+   * in cron. Fire times of `@every` are multiples of its interval since 1970, so that they do not depend on history.
    */
   next(after: number): number | undefined {
     const interval = this.#interval

@@ -1,4 +1,3 @@
-/** Returns an object without its undefined fields, as in JSON. */
 export function definedFields<T extends object>(given: T): T {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T
 }

@@ -15,13 +15,13 @@ export function isPortable(given: unknown): given is PortableString {
   return typeof base64 === 'string' && fromBase64(base64) !== undefined
 }
 
-/** Reason why a dump is invalid, with the path of the value. */
+/** Reason why a dump is invalid, with the path of the invalid value. */
 export interface DumpProblem {
   readonly place: string | null
   readonly reason: string
 }
 
-/** Returns the error for an invalid dump. @param of `a sandbox`, `a queue` */
+/** Returns the error for an invalid dump. @param of noun for what was dumped, such as `a sandbox` or `a queue` */
 export function invalidDump(of: string, { place, reason }: DumpProblem): TypeError {
   const where = place === null ? '' : `${shortened(place)}: `
   return new TypeError(

@@ -5,7 +5,10 @@ export type DurationText = `${number}${DurationUnit}` | `${number}${DurationUnit
 export type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w' | 'mo' | 'y'
 
 const shownUnits: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }
-/** Milliseconds per unit. A month has 30 days and a year 365. [queue.md, last section; choice] */
+/**
+ * Milliseconds per unit. A month has 30 days and a year 365. This package chose this; public sources leave it open.
+ * [queue.md, last section]
+ */
 const unitMilliseconds: Readonly<Record<string, number>> = {
   ...shownUnits,
   w: 604_800_000,

@@ -72,8 +72,8 @@ export class Gate {
   }
 
   /**
-   * Calls `finish` or `fail` with the outcome of work, as `work.then(finish, fail)` does. The call waits for an open
-   * gate, as a request does. The result waits too, as a response does.
+   * Calls `finish` or `fail` with the outcome of work, as `work.then(finish, fail)` does. Waits for an open gate before
+   * this call, as a request does. The result counts as a response, and waits if the gate is then closed.
    */
   async after<T, R>(work: Promise<T>, finish: (result: T) => R, fail: (error: unknown) => R): Promise<R> {
     let settled: () => R
@@ -119,7 +119,6 @@ async function later(rounds: number, resume: () => void): Promise<void> {
 
 /** The state of a closed gate: its waiters, and the pause of the host that opens it. */
 class Closing {
-  /** Resolves when the host has done its work. */
   readonly end: Promise<void> = hostPause()
   /**
    * Waiters in the order in which they would run in the microtask queue. A waiter awaits one microtask per round, so
@@ -135,7 +134,6 @@ class Closing {
     })
   }
 
-  /** Number of rounds of microtasks since the gate closed. */
   get rounds(): number {
     return this.waiters[0]?.rounds ?? 0
   }

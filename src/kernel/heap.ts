@@ -55,7 +55,6 @@ export class Heap<T extends HeapItem> {
     return top
   }
 
-  /** Removes the items that the filter rejects, in one pass. */
   keep(wanted: (item: T) => boolean): void {
     const items = this.#items.filter(wanted)
     this.#items = items

@@ -42,7 +42,6 @@ const nameSyntax = /^[\w!#$%&'*+.^`|~-]+$/
 /** Matches bytes without line breaks and other control characters except the tab. */
 export const headerValueSyntax: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Returns whether HTTP allows a header. */
 export function isHeader(name: string, value: string): boolean {
   return nameSyntax.test(name) && headerValueSyntax.test(value)
 }
@@ -121,7 +120,10 @@ export function reasonPhrase(status: number): string | undefined {
   return reasonPhrases[status]
 }
 
-/** Returns `503 Service Unavailable`, or only the status if it has no phrase. [queue.md 4.3, choice] */
+/**
+ * Returns `503 Service Unavailable`, or only the status if it has no phrase. This package chose this; public sources
+ * leave it open. [queue.md 4.3]
+ */
 export function statusText(status: number): string {
   const phrase = reasonPhrase(status)
   return phrase === undefined ? String(status) : `${status} ${phrase}`

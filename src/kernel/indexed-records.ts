@@ -9,7 +9,8 @@ export interface IndexedRecord {
 }
 
 /**
- * Returns the values of one field of a record. The index of the field contains the record under each of these values.
+ * Reads one field of a record: one value, several values or none. The index of that field lists the record under each
+ * value.
  */
 export type RecordField<T> = (record: T) => string | readonly string[] | undefined
 
@@ -195,8 +196,8 @@ function valuesOf(values: string | readonly string[] | undefined): readonly stri
 }
 
 /**
- * Yields the candidates of the lists in the requested order. It starts after the cursor and yields only records within
- * the range of dates.
+ * Yields the candidates of the lists in the requested order. The first candidate is the one after the cursor. Records
+ * outside the range of dates are skipped.
  */
 function* walk<T extends IndexedRecord>(shelves: readonly Shelf<T>[], wanted: RecordQuery<T>): Generator<T> {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, after } = wanted

@@ -24,7 +24,6 @@ export interface JournaledRequest {
   readonly body: string
 }
 
-/** A recorded command. Its arguments have one character per byte. */
 export interface JournaledCommand {
   readonly rows: readonly (readonly string[])[]
   readonly isTransaction: boolean
@@ -45,9 +44,7 @@ export type JournaledCall<Args extends readonly unknown[] = readonly unknown[]> 
  */
 export type CallPath = readonly (string | JournaledCall)[]
 
-/** All inputs of a sandbox, by kind. */
 export interface InputKinds {
-  /** Request to one of the services. */
   readonly request: JournaledRequest
   /** Number of a request that its client aborted. */
   readonly aborted: number
@@ -135,7 +132,6 @@ export type JournalInput = {
 /** Work outside the sandbox: it runs a handler or sends a network request. */
 export type OutsideWork = (task: Task) => unknown
 
-/** Replays a journal. */
 export interface JournalPlayer {
   /** Begins the outside work with this number. Replays its recorded inputs until the recorded work returned. */
   startWork(work: number, task: Task, run: OutsideWork): unknown
@@ -144,11 +140,13 @@ export interface JournalPlayer {
 /** Receives each input when it is recorded. */
 export interface InputListener {
   input(input: JournalInput): void
-  /** Reports that the last `count` inputs belong to one step of the sandbox. A reader must not separate them. */
+  /**
+   * Reports that the last `count` inputs belong to one step of the sandbox. A reader of the journal must not separate
+   * these inputs.
+   */
   held(count: number): void
 }
 
-/** Reads the values of the clock that a journal position contains. */
 export interface ClockPosition {
   now(): number
   /**
@@ -161,7 +159,6 @@ export interface ClockPosition {
   timers(): number
 }
 
-/** Values of the log that a journal position contains. */
 export interface LogPosition {
   readonly latest: number
   readonly ended: number
@@ -361,7 +358,6 @@ export class InputJournal {
     return copy
   }
 
-  /** Starts recording, after the sandbox was created. */
   begin(): void {
     this.#inputs = new InputColumns()
     this.#kept.release()

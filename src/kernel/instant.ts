@@ -25,7 +25,6 @@ export function iso(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** Returns an instant as a `Date`, for libraries that need one. */
 export function dateOf(at: number): Date {
   return new Date(at)
 }

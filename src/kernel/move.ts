@@ -53,7 +53,7 @@ const leastBudget = 20_000
  * retries and callbacks, and callbacks have retries too.
  */
 const budgetPerWaiting = 20
-/** To name the label that occurred most often, a message counts the labels of this many recent timers. */
+/** Number of recent timers whose labels are counted, for a message that names the label that occurred most often. */
 const countedAtLast = 1_000
 /** Number of timers that a move fires before it lets other code of the host run. */
 const timersPerPause = 100

@@ -171,7 +171,6 @@ export class IdSource {
 
 const hexDigits = '0123456789abcdef'
 
-/** Returns lower-case hexadecimal text of the given length. */
 export function hexId(random: Random, length: number): string {
   let id = ''
   for (let count = 0; count < length; count++) id += hexDigits[random.int(16)]

@@ -14,7 +14,7 @@ export interface TaskClock {
   rests(task: RunningTask, as: 'given up' | 'dozing' | 'roused'): void
 }
 
-/** Error of a request that was sleeping when its sandbox was reset, loaded or disposed. */
+/** Error of a request that was waiting in virtual time when its sandbox was reset, loaded or disposed. */
 export class SandboxDisposed extends Error {
   constructor() {
     super('The sandbox was reset, loaded or disposed while this request waited. Send it again.')
@@ -59,7 +59,10 @@ export class RunningTask implements Task {
     return this.label.startsWith('request ')
   }
 
-  /** Text such as `a request`, if this task processes a request or a command of a client; otherwise `undefined`. */
+  /**
+   * If this task processes a request or a command of a client: noun for messages, such as `a request`. Otherwise,
+   * `undefined`.
+   */
   get sentFromOutside(): string | undefined {
     if (this.isTracked) return 'a request'
     return this.label.startsWith('command ') ? `a command (${this.label.slice('command '.length)})` : undefined

@@ -58,7 +58,7 @@ export class StallWatch {
     const names = [...this.running].filter(({ awake }) => awake).map(({ label }) => label)
     this.warn(
       `stuntdouble: clock.${call}() has waited 1 real second for running work, which blocks virtual time: ${names.join(', ')}. ` +
-        'Let it finish, or make it wait with task.sleep().',
+        'Let the work finish, or make the work wait with task.sleep().',
     )
   }
 }

@@ -63,7 +63,7 @@ export interface LoggedResponse {
 
 /**
  * An outbound request of the app to an external host, such as a bank or a mail service. Its `cause` is the delivery
- * attempt whose code sent it.
+ * attempt whose handler sent the request.
  */
 export interface OutboundEntry {
   /** The entry is a request of the app to an external host. */
@@ -82,12 +82,13 @@ export interface OutboundEntry {
    */
   readonly possibleCauses?: readonly number[]
   /**
-   * Number of times that the handler of the request ran: 0 if a fault replaced it, 2 if a fault repeated the request.
+   * Number of times that the handler of the request ran: 0 if a fault prevented the run, 2 if a fault repeated the
+   * request.
    */
   handlerRuns: number
   /** Kind of the fault of a script step. Faults of rules have entries of their own. */
   fault?: string
-  /** Response that the app received. Absent until then. */
+  /** Response that the app received. Absent until the app has received it. */
   response?: LoggedOutboundResponse
   /** `seq` of the last entry before the app received the response. */
   endedAfterSeq?: number
@@ -105,9 +106,7 @@ export interface LoggedOutboundResponse {
   readonly body: Bytes | undefined
   /** Error text that the app receives when there is no response. */
   readonly error?: string
-  /**
-   * Text about events that the app did not notice, such as `the handler ran and responded 201, its answer was lost`.
-   */
+  /** Note about what the app did not notice, such as `the handler ran and responded 201, its response was lost`. */
   readonly note?: string
 }
 
@@ -279,7 +278,7 @@ export interface AttemptOutcome {
   readonly state: 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
   /** For `RETRY`: instant of the next attempt, delay until then, and the reason for the length of the delay. */
   readonly next?: { readonly at: number; readonly delayMs: number; readonly reason: string }
-  /** Text about events that the queue did not notice, such as `the handler ran, its response was lost`. */
+  /** Note about what the queue did not notice, such as `the handler ran, its response was lost`. */
   readonly note?: string
 }
 
@@ -528,7 +527,6 @@ export function isEntryType(word: string): word is EntryType {
   return Object.hasOwn(entryTypes, word)
 }
 
-/** Limits of a traffic log. */
 export interface TrafficLimits {
   /**
    * Maximum number of entries. If the log has more, its older half is dropped. Default: no limit. With 0, the log keeps
@@ -604,7 +602,6 @@ export class TrafficLog {
   /**
    * Returns an account for other data about the past, which uses a part of the log's memory.
    * @param part part of the memory, from 0 to 1
-   * @internal
    * @internal
    */
   share(part: number): Account {
@@ -696,7 +693,8 @@ export class TrafficLog {
   ): void {
     if (end !== undefined) Object.assign(entry, end)
     this.#ended++
-    // A late response completes an attempt a second time, but the attempt ended with its timeout.
+    // A late response completes an attempt for the second time. Keep the first end, which is the timeout of the
+    // attempt.
     entry.endedAfterSeq ??= this.#sequence
     this.#add(entry as Entry, bytes + this.#weighEnd(entry))
     if (this.#isFull) this.#forgetOlderHalf()

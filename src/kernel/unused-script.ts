@@ -23,7 +23,7 @@ interface Logged {
 
 /**
  * Describes the unused steps of a script and the probable reason.
- * @param log entries of the traffic log, in which a similar URL may be a typo
+ * @param log all entries of the traffic log; if no entry matches the script, a similar URL among them may be a typo
  */
 export function unplayedText(
   { pattern, steps }: UnusedSteps,
@@ -35,8 +35,8 @@ export function unplayedText(
   const logged = log.filter((entry) => entry.type === type)
   const urls = new Set(logged.flatMap(({ url }) => (typeof url === 'string' ? [url] : [])))
   const why = {
-    delivery: ` Either too few deliveries were attempted (await clock.drain()?), or the steps aren't needed.`,
-    call: ` Either the app sent too few requests to it (a cache?), or the steps aren't needed.`,
+    delivery: ` If too few deliveries were attempted, await clock.drain(). Otherwise, remove the steps.`,
+    call: ` If the app sent too few requests, check for a cache. Otherwise, remove the steps.`,
   }
   return `The script for ${pattern} has steps that no ${what === 'call' ? 'outbound request' : what} used: ${told.join(', ')}.${meant(pattern, [...urls]) || preceded(pattern, logged, log) || why[what]}`
 }
@@ -59,12 +59,12 @@ function preceded(pattern: string, logged: readonly Logged[], log: readonly Logg
   )
   return first === undefined
     ? ''
-    : ` A fault rule was injected into #${first.seq}. If a rule determines the response, the request uses no step of the script.`
+    : ` A fault rule was injected into entry #${first.seq}. If a rule determines the response, the request uses no step of the script.`
 }
 
 /**
- * If no request matched the script, returns ` Did you mean "https://shop.test/orders"?` with a similar URL from the
- * log. Otherwise, returns `''`.
+ * Returns ` Did you mean "https://shop.test/orders"?` if no request matched the script, but the log has a similar URL.
+ * Otherwise, returns `''`.
  */
 function meant(pattern: string, asked: readonly string[]): string {
   const url = pattern.replace(/^[A-Za-z]+\s+/, '')

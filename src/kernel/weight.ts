@@ -12,7 +12,6 @@ const holder = 24
  */
 const deepest = 6
 
-/** Returns the size of a string with its reference. */
 export function weightOfText(text: string): number {
   return holder + text.length
 }

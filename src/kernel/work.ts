@@ -1,12 +1,12 @@
 /**
  * Units that each command of a pipeline costs, in addition to its execution: the command is read and logged, and its
- * reply is sent. [choice]
+ * reply is sent. This package chose the number.
  */
 export const unitsPerRow = 60
 
 /**
  * Units that each item costs in a reply about the store itself, such as a list of commands or users: the item is
- * created, measured and encoded. [measured]
+ * created, measured and encoded. The number was measured.
  */
 export const unitsPerItem = 8
 
@@ -20,10 +20,9 @@ export const bytesPerUnit = 32
  * A budget of work. Work is counted and never timed, so that the same work stops at the same point on every machine. A
  * unit is the work for an iteration of a short script loop, for one element, or for 32 copied bytes. It took about 25
  * nanoseconds on the machine of the measurements. Code charges units for the size of its data, before the work if the
- * size is known then. [choice]
+ * size is known then. This package chose the unit.
  */
 export class Work {
-  /** Units that can still be charged. */
   left: number
   #limit: number
   /** Units that were used before the latest `renew()`. */

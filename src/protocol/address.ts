@@ -17,7 +17,7 @@ export interface SandboxUrls {
   readonly regions: Readonly<Record<QueueRegion, string>>
 }
 
-/** Base URLs of the services. Each omitted one has a default. */
+/** Base URLs of the services. An omitted URL has a default. */
 export interface UrlOptions {
   /** Common base URL of all services: `{base}/store`, `{base}/queue`, `{base}/mgmt`. */
   readonly base?: string | undefined

@@ -145,7 +145,6 @@ export function queryToken(call: ServiceRequest, name: string): string | undefin
   return new URLSearchParams(call.query).get(name) ?? undefined
 }
 
-/** Returns the user name and password of `Authorization: Basic …`. */
 export function basicCredentials(call: ServiceRequest): { user: string; password: string } | undefined {
   const match = /^basic\s+(.*)$/i.exec(call.header('authorization')?.trim() ?? '')
   const decoded = match ? fromBase64(match[1]!) : undefined

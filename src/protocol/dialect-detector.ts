@@ -11,7 +11,7 @@ export interface DetectedDialect {
    */
   readonly isUnmarked: boolean
   readonly settings: Settings
-  /** Values of headers to forward that the request contains several times, by name. */
+  /** Values of each header to forward that occurs several times in the request, by neutral name. */
   readonly lists?: SettingLists | undefined
   /**
    * Note for the developer who sent the request. It reports names of two dialects in one request, and names of a
@@ -27,7 +27,6 @@ export interface DialectInput {
   readonly headers: HeaderList
   /** Path below the base URL, as received. */
   readonly path: string
-  /** Query, without `?`. */
   readonly query: string
   readonly service: ServiceName
 }

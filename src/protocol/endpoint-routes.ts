@@ -2,7 +2,6 @@ import { addRoute, createRouter, type RouterContext } from 'rou3'
 import type { Endpoint } from './service.js'
 
 export interface EndpointRoute {
-  /** Index of the endpoint in the list of endpoints. */
   readonly index: number
   readonly segments: readonly string[]
   /** If the pattern ends in `**`: number of segments before it. */

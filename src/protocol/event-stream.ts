@@ -195,12 +195,10 @@ export function eventStream(options: EventStreamOptions): EventStream {
   }
 }
 
-/** Returns the bytes of one `data:` event. */
 export function dataFrame(data: Bytes): Uint8Array {
   return toArray(dataLine(data))
 }
 
-/** Returns the text of one `data:` event. */
 export function dataLine(data: Bytes): Bytes {
   return `data: ${data.replace(lineEnds, '\ndata: ')}\n\n` as Bytes
 }

@@ -5,7 +5,7 @@ import type { Service } from './service.js'
 
 /**
  * Returns the facts of a request that fault rules can compare. `more` computes the facts of the service and of the
- * endpoint, for which they may have to read the body.
+ * endpoint. For these facts, the body may have to be read.
  */
 export function requestFacts(call: RoutedRequest, { faults, state }: Service): FaultFacts {
   return {

@@ -99,7 +99,6 @@ function worded(fault: WordedFault, { service, call }: RequestInjectionContext):
   return json({ error: fault.kind }, fault.kind === 'status' ? fault.status : 429)
 }
 
-/** Returns the service's response to a request without a valid token. */
 function refusedToken({ service, call }: RequestInjectionContext): RawResponse {
   const refusal = service.authorize(call.withoutToken(), service.name === 'stats' ? 'basic' : 'bearer')
   return refusal ?? json({ error: 'unauthorized' }, 401)

@@ -16,7 +16,7 @@ export interface RawRequest {
   /** Headers in their order, as the client sent them. */
   readonly headers: HeaderList
   body(): Bytes | Promise<Bytes>
-  /** Aborted when the client disconnects, which ends event streams. */
+  /** Aborted when the client disconnects. The abort ends event streams. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -47,7 +47,6 @@ export interface ServiceRequest<U = unknown> {
   readonly params: Readonly<Record<string, string>>
   /** Part of the path that `**` of the pattern matches, not decoded. */
   readonly rest: string
-  /** All headers, as received. */
   readonly headers: HeaderList
   /** Returns a header by its name, in any case. */
   header(name: string): string | undefined
@@ -56,7 +55,7 @@ export interface ServiceRequest<U = unknown> {
    * as `retries`, `encoding` or `forward-x-id`.
    */
   readonly settings: Settings
-  /** Values of headers to forward that the request contains several times, by name. */
+  /** Values of each header to forward that occurs several times in the request, by neutral name. */
   readonly lists: SettingLists | undefined
   /**
    * Dialect for the response: the dialect of the request, or the neutral dialect if the request contains no names of a
@@ -92,7 +91,6 @@ export interface Endpoint<S, U = unknown> {
   readonly auth: 'bearer' | 'basic' | 'none'
   /** Description for the generated reference, in one line. */
   readonly summary: string
-  /** Whether the endpoint opens an event stream. */
   readonly opensStream?: boolean
   /**
    * Limit that applies to requests of this endpoint: `daily` for the limit per day, or `burst` for the limit per

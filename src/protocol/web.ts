@@ -4,9 +4,9 @@ import { ConnectionBroken } from '../kernel/http.js'
 import type { Exchange, RawRequest, RawResponse } from './service.js'
 
 // Converts between `Request` and `Response` of the host and the plain values of the engine. Creating a `Request` takes
-// longer than most responses take. So a `Request` is created only if no other code can read the input or its body.
+// longer than most responses take. So a `Request` is created only if this module cannot read the input or its body
+// itself.
 
-/** Converts the arguments of `fetch` to a raw request. */
 export function rawRequest(input: Request | string | URL, init?: RequestInit): RawRequest {
   const body = init?.body
   // A GET or HEAD request must not have a body. The constructor of `Request` throws the error that `fetch` would throw.

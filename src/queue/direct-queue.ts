@@ -224,7 +224,10 @@ export class Queue {
   readonly #urlGroups: DirectUrlGroups
   readonly #keys: DirectKeys
 
-  /** @param read returns the traffic log; entries of queues in other regions are left out */
+  /**
+   * @param read returns the traffic log; entries of queues in other regions are left out
+   * @internal
+   */
   constructor(engine: QueueEngine, read: () => TrafficLog = () => engine.traffic, inputs: InputRecorder = unrecorded) {
     attach(this, engine)
     this.#read = read

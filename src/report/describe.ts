@@ -7,7 +7,6 @@ import { excerpt, excerptBytes, plainText, quoted } from './safe-text.js'
 import { timeSeenFrom } from './shown-times.js'
 import { storeChangeLines } from './store-changes.js'
 
-/** Options for describing entries. */
 export interface EntryWording {
   /** Number of bytes of a body that are shown, 0 for none. */
   readonly bodies: number

@@ -5,11 +5,9 @@ import { withoutColors } from './safe-text.js'
 interface FailureParts {
   readonly call: readonly string[]
   readonly verdict: readonly string[]
-  /** Replay instruction and timeline. */
   readonly story: readonly string[]
 }
 
-/** Splits the failure of a matcher into these three parts. */
 export function failureParts({ call = [], ...failure }: FailureData): FailureParts {
   const { timeline = [] } = failure
   return {

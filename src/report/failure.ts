@@ -58,7 +58,6 @@ interface Carrier {
 const remembered: { readonly text: string; readonly failure: FailureData }[] = []
 const maxRemembered = 50
 
-/** Attaches failure data to an error. */
 export function carryFailure<E extends Error>(error: E, failure: FailureData): E {
   rememberFailure(error.message, failure)
   return Object.defineProperty(error, failureKey, { value: failure })
@@ -69,7 +68,6 @@ export function carryFailureOf<T extends object>(tried: T, failure: () => Failur
   return Object.defineProperty(tried, failureKey, { get: failure })
 }
 
-/** Returns the failure data that is attached to an object. */
 export function carriedFailure(thing: object): FailureData | undefined {
   return (thing as Carrier)[failureKey]
 }

@@ -137,7 +137,7 @@ export function harOf(entries: readonly Entry[], redaction: Redaction): Har {
   return {
     log: {
       version: '1.2',
-      creator: { name: 'stuntdouble', version: '1', comment: 'The version is that of this export.' },
+      creator: { name: 'stuntdouble', version: '1', comment: 'Version of the export format.' },
       pages: [],
       entries: entries.flatMap((entry) => {
         if (entry.type === 'request') return [requestEntry(entry, commands.get(entry.seq), redaction)]

@@ -81,7 +81,6 @@ export class Redaction {
     return argv.map((word, index) => secrets.get(index) ?? this.text(word))
   }
 
-  /** Returns whether a command has a secret as an argument. */
   isSecretCommand(argv: readonly string[]): boolean {
     return isSecretCommand(argv) || secretArguments(argv, this.#texts.isSecretName).size > 0
   }

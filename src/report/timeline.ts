@@ -30,8 +30,8 @@ export interface TimelineOptions {
   /** Additional names of JSON fields and query parameters that contain secrets. `body` hides all bodies. */
   readonly redact?: readonly string[]
   /**
-   * `seq` of an entry that must be shown in spite of `limit`. The shown range has it near the middle if there are
-   * enough later entries.
+   * `seq` of an entry that must be shown in spite of `limit`. If there are enough later entries, this entry is near the
+   * middle of the shown range.
    */
   readonly around?: number
 }

@@ -71,7 +71,6 @@ export function traceOf(
 
 type Plain = Record<string, unknown>
 
-/** Converts entries to JSON, one by one. */
 export class EntryWriter {
   constructor(
     readonly redaction: Redaction,

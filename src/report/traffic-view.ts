@@ -115,7 +115,8 @@ export class Traffic {
   }
 
   /**
-   * Returns this object. The traffic of a remote sandbox has the same method, so the same code works with both.
+   * Returns this object. The traffic of a remote sandbox has the same method, so the same code works with a local and a
+   * remote sandbox.
    * @example const { entries } = await sandbox.traffic.snapshot()
    */
   snapshot(): this {
@@ -262,7 +263,7 @@ export class Traffic {
   /**
    * Calls a listener for every new entry. If the entry is a request or an attempt, calls the listener again when the
    * request gets its response or the attempt ends.
-   * @returns a function that unsubscribes it
+   * @returns a function that unsubscribes the listener
    * @example
    * const stop = sandbox.traffic.subscribe(({ seq, type }) => console.log(seq, type))
    * await checkout()

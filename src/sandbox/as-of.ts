@@ -50,7 +50,7 @@ function moveBefore(
   if (input === undefined) return undefined
   const isNew = input.log < latest && traffic.get(input.log + 1)?.type === 'clock'
   const seq = isNew ? input.log + 1 : input.log
-  // The move had ended and another entry followed it. Its entry cannot have changed since.
+  // The move had ended and another entry followed it. So the entry of the move cannot have changed since.
   if (ended !== undefined && seq !== latest) return undefined
   let moves = 1
   for (; input !== undefined && input.log >= seq; input = inputs.get(--index)) {

@@ -12,7 +12,7 @@ export function checkSandboxInvariants(sandbox: SandboxParts, options: Invariant
   return examinedBy(sandbox, (world) => assertInvariantsOf(world, options))
 }
 
-/** Checks each region alone. */
+/** Runs a check once for each region that was used. */
 export function examinedBy(sandbox: SandboxParts, check: (world: CheckedSandbox) => InvariantReport): InvariantReport {
   const { queues, traffic } = sandbox
   const isOne = queues.length === 1

@@ -66,7 +66,6 @@ export interface SandboxCore {
   readonly destinations: Destinations
   readonly outbound: Outbound
   readonly faults: Faults
-  /** Queue of the home region. */
   readonly queue: Queue
   readonly regions: Regions
   readonly stats: Stats
@@ -83,7 +82,6 @@ export interface SandboxCore {
   begin(): void
 }
 
-/** State with which a core begins. */
 export interface CoreState {
   readonly startAt?: Instant | undefined
   /**
@@ -104,7 +102,6 @@ export interface CorePlan {
   readonly policy: ResolvedPolicy
   readonly addresses: SandboxUrls
   readonly locate: Locate
-  /** Initial tokens. */
   readonly tokens: SandboxTokens
   readonly hints: Hints
   readonly gate: Gate

@@ -213,9 +213,9 @@ export function checkSecret(secret: string | undefined): void {
 }
 
 /**
- * Replaces the credentials in a dump of another sandbox by the credentials of the sandbox that loads the dump and has a
- * secret. The tokens in the dump may be public, so they must not become valid. Store users keep their rules but lose
- * their passwords, so they need new tokens.
+ * Replaces the credentials in a dump by those of the sandbox that loads the dump. Called if that sandbox has a secret
+ * and the dump has other initial credentials. The tokens in the dump may be public, so they must not become valid.
+ * Store users keep their rules but lose their passwords, so they need new tokens.
  */
 export function withoutCredentials(
   dump: SandboxDump,

@@ -21,7 +21,7 @@ interface PastSource<Fork = unknown> {
   fork(options: Omit<ForkOptions, 'at'>): Promise<Fork>
   /**
    * Checks that this past instant can still be read.
-   * @throws Error when the sandbox was reset or loaded since, or when its journal was discarded
+   * @throws Error when the sandbox was reset or loaded after this view was created, or when its journal was discarded
    */
   check(): void
 }
@@ -57,7 +57,7 @@ export class PastSandbox<Fork = unknown> {
 
   /**
    * Creates a sandbox that continues from this instant, as `sandbox.fork({ at })` does.
-   * @throws Error when the sandbox was reset or loaded since
+   * @throws Error when the sandbox was reset or loaded after this view was created
    * @example
    * using earlier = await sandbox.asOf('-5m').fork()
    * await earlier.clock.drain()
@@ -111,7 +111,7 @@ export class PastStore {
   }
 
   /**
-   * Returns all data that was stored, as plain JSON.
+   * Returns all data that was stored at that instant, as plain JSON.
    * @example const { keys } = sandbox.asOf('-5m').store.dump()
    */
   dump(): StoreDump {

@@ -59,11 +59,8 @@ export interface Past {
   readonly entered: number
   /** Position at which the sandbox is now. */
   readonly attach: JournalPosition
-  /** Virtual time at the position. */
   readonly at: number
-  /** Entries of the sandbox's traffic log. */
   readonly entries: readonly Entry[]
-  /** Settings in which the fork differs from the original sandbox. */
   readonly fork: Omit<ForkChanges, 'foretold'>
 }
 
@@ -144,7 +141,8 @@ export function cutAt(given: ForkPointInput, { journal, traffic, clock }: Journa
 
 /**
  * Checks that a past position can still be replayed.
- * @throws Error when the sandbox was reset or loaded since, or when its journal was discarded
+ * @throws Error when the sandbox was reset or loaded after the position was determined, or when its journal was
+ * discarded
  */
 export function checkThere(cut: JournalCut, { journal }: JournalSource, now: JournalSource): void {
   if (journal !== now.journal) throw replaced(cut)
@@ -169,7 +167,7 @@ function placed(
 function replaced({ at }: JournalCut): Error {
   return new Error(
     `Can't go back to ${iso(at)}: the sandbox was reset or loaded since this view was created. ` +
-      'Fork before that, or call sandbox.asOf() again.',
+      'Fork before the reset or load, or call sandbox.asOf() again.',
   )
 }
 

@@ -9,7 +9,6 @@ import type { QueueEngine } from '../queue/queue-engine.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { Workflow } from '../workflow/direct-workflows.js'
 
-/** The message queue of one region, with its workflow runs. */
 export interface Region {
   readonly name: QueueRegion
   readonly engine: QueueEngine
@@ -18,7 +17,6 @@ export interface Region {
   readonly service: Service
 }
 
-/** Settings with which a region is created. */
 export interface RegionPlan {
   readonly name: QueueRegion
   /**

@@ -94,7 +94,7 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
   if (home !== undefined && regions?.[home] !== undefined) {
     throw invalidDump('a sandbox', {
       place: `regions.${home}`,
-      reason: `${home} must not be in regions, because it is the home region of this sandbox: set policy.homeRegion`,
+      reason: `${home} is the home region of this sandbox, so regions must not contain it. Set policy.homeRegion to the home region of the dump.`,
     })
   }
   // A load skips counters of another version of this package, so only counters of this version are checked.

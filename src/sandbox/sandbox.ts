@@ -213,7 +213,7 @@ export class Sandbox {
     return this.#world.regions.used.map(({ workflow }) => workflow)
   }
 
-  /** The usage statistics. They are counted from the traffic, scripted or overridden. */
+  /** The usage statistics: counted from the traffic, unless you script or override them. */
   get stats(): Stats {
     return this.#world.stats
   }
@@ -423,9 +423,9 @@ export class Sandbox {
   /**
    * Creates a sandbox that continues from an instant of this one, or from now: same store, messages, timers and draws.
    * The past is replayed from the journal without calling handlers. A delivery that was in flight gets its recorded
-   * response at the recorded instant, once time moves or `clock.settle()` is awaited. Later deliveries go to the handlers
-   * that were registered then, or to those in `destinations`. A fork has a manual clock, and reaches no network without
-   * a `fetch` of its own.
+   * response at the recorded instant, once time moves or `clock.settle()` is awaited. Later deliveries go to the
+   * handlers that were registered at that instant, or to the handlers in `destinations`. A fork has a manual clock, and
+   * reaches no network without a `fetch` of its own.
    * @param options.at an instant, a duration before now such as `-5m`, or `{ seq }` for the position after a log entry
    * @throws RangeError when the instant is in the future, or older than the log
    * @throws Error when the sandbox has no journal, or when its forks exceed `policy.maxForkBytes`
@@ -504,7 +504,7 @@ export class Sandbox {
     if (bytes <= this.#forks.left) return
     throw new Error(
       `sandbox.fork(): the forks of this sandbox together would exceed policy.maxForkBytes (${this.#forks.limit}; in use: ${this.#forks.held}). ` +
-        "Dispose unused forks with fork.dispose() or 'using', or raise the policy.",
+        "Dispose unused forks with fork.dispose() or 'using', or raise policy.maxForkBytes.",
     )
   }
 
@@ -567,7 +567,7 @@ export class Sandbox {
 
   /**
    * Returns the object that matchers read. A sandbox returns itself, and a remote sandbox returns a copy, so the same
-   * code works with both.
+   * code works with a local and a remote sandbox.
    * @example expect(await sandbox.snapshot()).toBeIdle()
    */
   snapshot(): this {

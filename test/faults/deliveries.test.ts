@@ -114,7 +114,7 @@ describe('faults after the handler', () => {
       once(fault.truncate(5)),
       0,
       'unexpected EOF',
-      'the handler ran and responded 200, its body broke off after 5 of 13 bytes',
+      'the handler ran and responded 200, the response body broke off after 5 of 13 bytes',
     ],
   ])('%s: the handler ran, the queue does not know, and the handler runs again', async (_, rule, code, error, note) => {
     const at = world(rule)

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { storyNames, toldStories, withStories } from '../support/story-page.js'
+import { caseStudyNames, shownStudies, withCaseStudies } from '../support/story-page.js'
 
 const page = readFileSync(new URL('../../docs/case-studies.md', import.meta.url), 'utf8')
 
 test('docs/case-studies.md is up to date: `npm run docs -- stories` writes it', () => {
-  expect(page).toBe(withStories(page))
+  expect(page).toBe(withCaseStudies(page))
 })
 
 test('the page contains every case study once', () => {
-  expect(toldStories(page).toSorted()).toEqual(storyNames.toSorted())
+  expect(shownStudies(page).toSorted()).toEqual(caseStudyNames.toSorted())
 })
 
 test('the page contains nothing of one machine', () => {

@@ -21,7 +21,7 @@ import { writeRecipes } from './recipe-pages.js'
 import { samplePages, withSamples } from './samples.js'
 import { scenarioFiles, withTables } from './scenario-files.js'
 import { commandReference } from './store-reference.js'
-import { withStories } from './story-page.js'
+import { withCaseStudies } from './story-page.js'
 
 const words = process.argv.slice(2)
 if (words.includes('stories'))
@@ -56,8 +56,8 @@ writeFileSync(faultPage, withFaultTables(readFileSync(faultPage, 'utf8')))
 writeFileSync(new URL('../../docs/reference/faults.md', import.meta.url), await faultReference())
 mkdirSync(new URL('../../docs/adapters/', import.meta.url), { recursive: true })
 writeFileSync(new URL('../../docs/adapters/index.md', import.meta.url), transportTable())
-const storyPage = new URL('../../docs/case-studies.md', import.meta.url)
-writeFileSync(storyPage, withStories(readFileSync(storyPage, 'utf8')))
+const caseStudyPage = new URL('../../docs/case-studies.md', import.meta.url)
+writeFileSync(caseStudyPage, withCaseStudies(readFileSync(caseStudyPage, 'utf8')))
 writeRecipes()
 for (const page of samplePages) {
   const file = new URL(`../../${page}`, import.meta.url)

@@ -91,7 +91,7 @@ function filters(): string {
 
 function flaws(): string {
   const rows = Object.entries(signatureFlaws).map(([name, about]) => [`\`${name}\``, about])
-  return `## Signatures that are wrong on purpose\n\n\`queue.sign({ url, body }, { wrong })\` mints them.\n\n${table(['`wrong`', ''], rows)}`
+  return `## Signatures that are wrong on purpose\n\n\`queue.sign({ url, body }, { flaw })\` mints them.\n\n${table(['`flaw`', ''], rows)}`
 }
 
 function limits(): string {

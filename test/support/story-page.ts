@@ -3,37 +3,37 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { diffLines } from '../../matchers/text-diff.js'
 
-const stories = new URL('../../examples/case-studies/', import.meta.url)
-const begin = /^<!-- story: ([\w-]+) -->$/gm
+const studies = new URL('../../examples/case-studies/', import.meta.url)
+const begin = /^<!-- generated: case study ([\w-]+) -->$/gm
 const end = '<!-- end -->'
 
 /** Names of all case studies. */
-export const storyNames: readonly string[] = readdirSync(stories)
+export const caseStudyNames: readonly string[] = readdirSync(studies)
   .filter((file) => file.endsWith('.test.ts'))
   .map((file) => file.replace('.test.ts', ''))
 
 /** Returns the names of case studies on a page, in order. */
-export function toldStories(page: string): string[] {
+export function shownStudies(page: string): string[] {
   return [...page.matchAll(begin)].map(([, name]) => name!)
 }
 
 /** Returns the page with its case studies up to date. */
-export function withStories(page: string): string {
+export function withCaseStudies(page: string): string {
   let out = page
-  for (const name of toldStories(page)) {
-    const mark = `<!-- story: ${name} -->`
+  for (const name of shownStudies(page)) {
+    const mark = `<!-- generated: case study ${name} -->`
     const from = out.indexOf(mark)
     const to = out.indexOf(end, from)
-    if (to === -1) throw new Error(`docs/case-studies.md has no end of the story ${name}.`)
-    out = `${out.slice(0, from)}${mark}\n\n${storyBlocks(name)}\n\n${out.slice(to)}`
+    if (to === -1) throw new Error(`docs/case-studies.md has no end of the case study ${name}.`)
+    out = `${out.slice(0, from)}${mark}\n\n${studyBlocks(name)}\n\n${out.slice(to)}`
   }
   return out
 }
 
-function storyBlocks(name: string): string {
-  const read = (file: string): string => readFileSync(new URL(file, stories), 'utf8')
+function studyBlocks(name: string): string {
+  const read = (file: string): string => readFileSync(new URL(file, studies), 'utf8')
   // If the fix is in the test, there is one app, and the page describes the fix.
-  const isOneApp = !existsSync(new URL(`${name}/broken.ts`, stories))
+  const isOneApp = !existsSync(new URL(`${name}/broken.ts`, studies))
   return [
     block('ts', testIn(read(`${name}.test.ts`))),
     block('text', read(`${name}/failure.txt`).trimEnd()),
@@ -47,10 +47,10 @@ function block(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``
 }
 
-/** Returns the lines inside `story(…)`. */
+/** Returns the lines inside `caseStudy(…)`. */
 function testIn(source: string): string {
-  const inside = /^story\([\s\S]*?\(test, app\) => \{\n([\s\S]*?)^\}\)/m.exec(source)?.[1]
-  if (inside === undefined) throw new Error('There is no story in this file.')
+  const inside = /^caseStudy\([\s\S]*?\(test, app\) => \{\n([\s\S]*?)^\}\)/m.exec(source)?.[1]
+  if (inside === undefined) throw new Error('There is no case study in this file.')
   return inside
     .split('\n')
     .map((line) => line.replace(/^ {2}/, ''))

@@ -38,7 +38,7 @@ export async function report(): Promise<string> {
   const videos = (await Redis.fromEnv().hgetall<Record<string, string>>('videos')) ?? {}
   const failed = Object.keys(videos).filter((video) => videos[video] === 'failed')
   const { messages } = await new Client().dlq.listMessages()
-  const untold = messages.map(({ url, responseStatus }) => `${url} (${responseStatus})`)
-  const all = [...failed, ...untold]
+  const undelivered = messages.map(({ url, responseStatus }) => `${url} (${responseStatus})`)
+  const all = [...failed, ...undelivered]
   return all.length === 0 ? 'All is well.' : `Look after ${all.join(', ')}.`
 }

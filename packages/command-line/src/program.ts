@@ -27,11 +27,11 @@ export interface Program {
   /** Names of the options that can be repeated. The value of such an option is a list. */
   readonly repeated?: readonly string[]
   /**
-   * Additional lists of names, such as the names of the shipped scenarios. They are computed when the help or the
+   * Additional lists of names, such as the names of the shipped scenarios. The lists are computed when the help or the
    * reference shows them.
    */
   readonly notes?: () => { readonly title: string; readonly lines: readonly string[] }
-  /** Command lines to copy. The help shows only the first ones. */
+  /** Command lines to copy. The help shows only the first command lines. */
   readonly examples: readonly string[]
   /** Runs the command and returns its exit code, or `undefined` when the process continues to run. */
   run(given: ParsedArguments): Promise<number | undefined>

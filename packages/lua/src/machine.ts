@@ -18,13 +18,14 @@ import { plainText } from './runtime/operations.js'
 export interface Machine {
   /**
    * Calls a function and returns all its results. A call, or a loop iteration, of usual length costs one step of the
-   * budget. \n@param environment table of the globals
+   * budget.
+   * @param environment table of the globals
    * @throws LuaError when the function fails, and `BudgetExhausted` when the steps are used up
    */
   run(target: LuaFunction, args: readonly LuaValue[], environment: LuaTable, budget: Budget): readonly LuaValue[]
 }
 
-/** Creates a machine. All machines share the read-only libraries, so this is cheap. */
+/** Creates a machine. All machines share the read-only libraries, so a new machine needs little time and memory. */
 export function createMachine(random: RandomState = initialRandom()): Machine {
   const state: MachineState = { addresses: new WeakMap(), addressCount: 0, random, json: initialJsonSettings() }
   return {

@@ -64,7 +64,10 @@ export function hasToken(
   return mayEnter(call, location, options, known, bears)
 }
 
-/** Creates the sandbox that produces error responses. It records nothing, and no client knows its random tokens. */
+/**
+ * Creates the sandbox that produces error responses. This sandbox records nothing, and no client knows its random
+ * tokens.
+ */
 function porterOf({ dialect, policy }: SandboxOptions): Sandbox {
   return createSandbox({
     ...(dialect !== undefined && { dialect }),

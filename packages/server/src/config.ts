@@ -233,13 +233,13 @@ export const serveArguments: Readonly<Record<Name, Option>> = {
     type: 'string',
     group: 'real Redis',
     valueHint: 'URL',
-    description: 'empty Redis or Valkey that holds the data of the store',
+    description: 'Redis or Valkey for the data of the store; empty at the start',
   },
   'shadow-redis': {
     type: 'string',
     group: 'real Redis',
     valueHint: 'URL',
-    description: 'empty Redis or Valkey to compare replies with; differences are printed',
+    description: 'empty Redis or Valkey to compare replies with; prints differences',
   },
   'allow-redis-host': {
     type: 'string',
@@ -263,19 +263,19 @@ export const serveArguments: Readonly<Record<Name, Option>> = {
     type: 'string',
     group: 'cluster',
     valueHint: 'URL',
-    description: 'URL of this node for other nodes (default: where it listens)',
+    description: 'URL of this node for other nodes (default: address it listens on)',
   },
   'cluster-public-url': {
     type: 'string',
     group: 'cluster',
     valueHint: 'URL',
-    description: 'URL for clients, same on all nodes (default: where it listens)',
+    description: 'URL for clients, same on all nodes (default: URL of this server)',
   },
   'cluster-lease': {
     type: 'string',
     group: 'cluster',
     valueHint: 'DURATION',
-    description: 'time until tenants of a lost node are taken over (default 1500ms)',
+    description: 'time until tenants of a silent node are taken over (default 1500ms)',
   },
   'allow-production': { type: 'boolean', description: 'start even if NODE_ENV is production' },
 }
@@ -477,7 +477,10 @@ function deliver(value: string): 'loopback' | 'none' | 'any' | readonly string[]
   )
 }
 
-/** Returns those arguments of `names` that were given, by the name of the option. Their values need no conversion. */
+/**
+ * Returns the values of arguments that need no conversion, by the name of the server option. Arguments that are not on
+ * the command line are omitted.
+ */
 function named<K extends string>(given: ParsedArguments, names: Readonly<Record<K, Name>>): Partial<Record<K, string>> {
   const out: Partial<Record<K, string>> = {}
   for (const [option, name] of Object.entries(names) as [K, Name][]) {

@@ -3,7 +3,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * Above this share of the heap, requests that store data are rejected. Above `criticalAt`, only requests that free
+ * Above this fraction of the heap, requests that store data are rejected. Above `criticalAt`, only requests that free
  * memory or move time are accepted.
  */
 export const fullAt = 0.6
@@ -12,7 +12,7 @@ export const criticalAt = 0.8
 export interface HeapOptions {
   /** Size of the heap in bytes. */
   readonly limit: number
-  /** Returns the number of bytes in use. It is called directly after a garbage collection. */
+  /** Returns the number of bytes in use. The function is called directly after a garbage collection. */
   readonly held: () => number
   /**
    * Drops data that the server can do without, such as old log entries. The heap is measured again a second after the
@@ -29,7 +29,7 @@ export interface HeapOptions {
 /** Number of requests between two checks of the heap. A check takes microseconds. */
 const looks = 16
 /**
- * If the allocated memory, including garbage, has grown by this share of the heap since the last measurement, a
+ * If the allocated memory, including garbage, has grown by this fraction of the heap since the last measurement, a
  * collection is forced.
  */
 const step = 0.05
@@ -81,8 +81,8 @@ export class HeapWatch {
   }
 
   /**
-   * Checks the heap before a request runs. Near the limit it forces a collection. Without that, garbage could fill half
-   * of the heap, and V8 would not collect while every request is rejected.
+   * Checks the heap before a request runs. Near the limit it forces a collection. Otherwise, garbage could fill half of
+   * the heap, and V8 would not collect it while every request is rejected.
    */
   look(): void {
     if (this.#observer === undefined || (++this.#asked % looks !== 0 && !this.isFull)) return
@@ -122,7 +122,7 @@ export class HeapWatch {
     lookAfter(pause)
   }
 
-  /** Measures the heap. It is called after a full collection. */
+  /** Measures the heap. This method is called after a full collection. */
   collected(): void {
     const { limit, held, forget, tell, now } = this.#options
     const wasFull = this.isFull

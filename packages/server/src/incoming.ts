@@ -11,7 +11,7 @@ import { BodyTooLarge, BufferFull } from './server-limits.js'
  */
 export class Stranger extends Error {}
 
-/** Accounts for the memory of one request body, from its first byte until the response. */
+/** Keeps account of the memory of one request body, from its first byte until the response. */
 export class BodyRoom implements MemoryHolder {
   readonly #crowd: Crowd
   readonly #account: Account
@@ -43,7 +43,7 @@ export class BodyRoom implements MemoryHolder {
     this.#crowd.note(this)
   }
 
-  /** Registers that the body is complete. It can no longer be rejected for lack of memory. */
+  /** Registers that the body is complete. A complete body can no longer be rejected for lack of memory. */
   arrived(): void {
     this.dropped = undefined
     this.#crowd.leave(this)
@@ -98,7 +98,7 @@ export function bodyOf(
       room.arrived()
       resolve(body.all())
     })
-    // After an error, Node.js emits this event, too. The event "error" therefore needs no listener.
+    // After an error, Node.js also emits the event "close". The event "error" therefore needs no listener.
     request.on('close', () => {
       if (!request.complete)
         drop(new ConnectionBroken('ECONNRESET', 'The client disconnected while it sent its request.'))
@@ -113,9 +113,9 @@ export function bodyOf(
 const shortChunk = 4_096
 
 /**
- * A body that arrives in chunks. In memory, it takes about as many bytes as it has. Short chunks are collected before
- * they become a string. `setEncoding()` would be slower, because its decoder searches for characters that are split
- * between two chunks.
+ * A body that arrives in chunks. In memory, the body takes about as many bytes as were received. Short chunks are
+ * collected before they become a string. `setEncoding()` would be slower, because its decoder searches for characters
+ * that are split between two chunks.
  */
 class Text {
   #text = ''

@@ -23,13 +23,13 @@ export type ReportBug = (error: unknown, call: RawRequest) => void
 
 export interface ListenerOptions {
   readonly limits?: Pick<ResolvedLimits, 'maxBodyBytes' | 'maxStreams' | 'requestTimeout'>
-  /** Accounts for the memory of all connections: arriving bodies and pending responses. */
+  /** Account of the memory of all connections: arriving bodies and pending responses. */
   readonly crowd?: Crowd
   /** Returns the response to a request that is rejected before its body is read, otherwise `undefined`. */
   readonly turnsAway?: (call: RawRequest) => RawResponse | Promise<RawResponse> | undefined
   /**
-   * Returns whether the response to a request does not depend on its body, for example because its token is invalid. It
-   * is called before a large body is read completely.
+   * Returns whether the response to a request does not depend on its body, for example because its token is invalid.
+   * This function is called before a large body is read completely.
    */
   readonly isUnwanted?: (call: RawRequest) => boolean
   /** Schedules a request, so that all connections get their share of the event loop. Default: runs it immediately. */
@@ -37,8 +37,8 @@ export interface ListenerOptions {
 }
 
 /**
- * Returns a request listener for `node:http`. It does not use the classes `Request` and `Response`, because they would
- * halve the throughput.
+ * Returns a request listener for `node:http`. The listener does not use the classes `Request` and `Response`, because
+ * they would halve the throughput.
  * @param origin returns the origin for the URLs of requests; the `Host` header is not used
  */
 export function listener(

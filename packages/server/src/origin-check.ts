@@ -101,7 +101,7 @@ export function listedHost(given: string): string | undefined {
 
 /**
  * Returns the `Host` of a request without its port. Returns `undefined` if the request has several `Host` headers,
- * because a proxy and this server could use different ones.
+ * because a proxy and this server could use different headers.
  */
 function hostHeaderOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const names = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')

@@ -4,7 +4,7 @@ import type { ChunkHolder, HeldChunks } from '../../../src/protocol/event-stream
 import type { Crowd, MemoryHolder } from '../../../src/store/resp/crowd.js'
 import { takenFrom } from './sockets.js'
 
-/** Accounts for the memory of responses that clients have not received yet. */
+/** Keeps account of the memory of responses that clients have not received yet. */
 export class Outgoing {
   readonly #crowd: Crowd
   readonly #patience: number

@@ -51,7 +51,9 @@ export const defaultLimits: ResolvedLimits = {
  */
 export const maxHead = 65_536
 
-/** Percentage of `buffered` that large responses of destinations may use. One tenant may use half of this share. */
+/**
+ * Percentage of `buffered` that large responses of destinations may use. One tenant may use half of this percentage.
+ */
 export const responsesShare = 50
 
 /** Maximum number of headers of a request. Node.js enforces it. */

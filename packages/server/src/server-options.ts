@@ -205,7 +205,6 @@ function resolvedLimits({ requestTimeout, ...given }: Partial<ServerLimits> = {}
   }
 }
 
-/** Returns the options for the sandboxes of tenants. */
 function worldOf(options: ServerOptions): SandboxOptions {
   const own = Object.entries(options).filter(([name]) => !Object.hasOwn(serverNames, name))
   const world: SandboxOptions = Object.fromEntries(own)
@@ -220,7 +219,7 @@ function checkedHost(given: string): string {
   )
 }
 
-/** Returns the maximum bytes of a tenant's traffic log. It is lower in a small heap. */
+/** Returns the maximum bytes of a tenant's traffic log. The maximum is lower in a small heap. */
 function mostTraffic(): number {
   return Math.min(defaultPolicy.maxTrafficBytes!, Math.floor(heapLimit() / 16))
 }
@@ -228,7 +227,7 @@ function mostTraffic(): number {
 function refuseProduction(allowProduction = false): void {
   if (allowProduction || process.env.NODE_ENV !== 'production') return
   throw new Error(
-    'NODE_ENV must not be production, because a double would replace the real service and lose data. Start it elsewhere, or with --allow-production (in a program: allowProduction: true).',
+    'NODE_ENV must not be production, because a double would replace the real service and lose data. Start the server elsewhere, or with --allow-production (in a program: allowProduction: true).',
   )
 }
 

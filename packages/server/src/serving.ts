@@ -32,7 +32,7 @@ export class Serving {
   readonly #plan: Plan
   readonly #options: ServerOptions
   readonly tenants: Tenants
-  /** Accounts for the memory of all clients, over HTTP and the Redis protocol. */
+  /** Account of the memory of all clients, over HTTP and the Redis protocol. */
   readonly #crowd: Crowd
   readonly #turns = new Turns()
   readonly #connections: Connections

@@ -8,8 +8,8 @@ export const headArrival = 20_000
 /** Interval between two checks for requests that arrive too slowly, in milliseconds of host time. */
 export const arrivalLook = 10_000
 /**
- * Returns the number of bytes that the kernel has accepted from a stream. It uses internals of Node.js, because nothing
- * else shows the progress of a pending write.
+ * Returns the number of bytes that the kernel has accepted from a stream. This function uses internals of Node.js,
+ * because nothing else shows the progress of a pending write.
  */
 export function takenFrom(stream: object): number {
   const { _handle } = stream as { _handle?: { bytesWritten?: number; writeQueueSize?: number } | null }
@@ -17,8 +17,8 @@ export function takenFrom(stream: object): number {
 }
 
 /**
- * Returns the HTTP options of a server. It accepts long heads, because a path may contain a command, and has timeouts
- * for clients that send slowly.
+ * Returns the HTTP options of a server. The server accepts long heads, because a path may contain a command, and has
+ * timeouts for clients that send slowly.
  */
 export function timeouts({ requestTimeout: arrival }: Pick<ResolvedLimits, 'requestTimeout'>): HttpOptions {
   return {

@@ -31,7 +31,7 @@ export interface StuntdoubleServer extends AsyncDisposable {
    */
   readonly inspectorUrl: string
   /**
-   * Returns the sandbox of a tenant. The first call creates it, with its own clock.
+   * Returns the sandbox of a tenant. The first call creates the sandbox, with a clock of its own.
    * @example
    * const { store } = server.tenant('main')
    * store.run('SET', 'greeting', 'hello')
@@ -47,7 +47,7 @@ export interface StuntdoubleServer extends AsyncDisposable {
    */
   adopt(name: string, sandbox: Sandbox): void
   /**
-   * Stops serving a sandbox without disposing it. Returns `false` if the name is unknown.
+   * Stops serving the sandbox of a tenant without disposing the sandbox. Returns `false` if the name is unknown.
    * @example
    * const sandbox = createSandbox()
    * server.adopt('orders', sandbox)

@@ -36,8 +36,8 @@ export async function openStreamOutlet(): Promise<StreamOutlet> {
 }
 
 /**
- * Sends a stream with headers that allow every origin. They cannot name the origin of the page, because browsers do not
- * send this origin after a redirect to another origin.
+ * Sends a stream with headers that allow every origin. The headers cannot name the origin of the page, because browsers
+ * do not send this origin after a redirect to another origin.
  */
 async function pipe({ status, headers, body }: RawResponse, response: ServerResponse): Promise<void> {
   response.writeHead(status, { ...Object.fromEntries(headers), 'access-control-allow-origin': '*' })

@@ -61,7 +61,7 @@ export class Tenants {
   readonly #door: AccessGate | undefined
   readonly #heap: HeapWatch
   readonly #buffered: Account
-  /** Accounts for the memory of large responses of destinations. */
+  /** Account of the memory of large responses of destinations. */
   readonly #answers: Account
   #orders = 0
   #sandboxes = new Map<string, Sandbox>()
@@ -103,8 +103,8 @@ export class Tenants {
   }
 
   /**
-   * Number of control calls that may have changed a sandbox. They are counted because some of these changes add no
-   * entry to the traffic log.
+   * Number of control calls that may have changed a sandbox. These calls are counted, because some of their changes add
+   * no entry to the traffic log.
    */
   get orders(): number {
     return this.#orders
@@ -265,7 +265,7 @@ export class Tenants {
     return relocator(own, served)(given) ?? given
   }
 
-  /** Stops serving a sandbox without disposing it. */
+  /** Stops serving the sandbox of a tenant without disposing the sandbox. */
   release(name: string): boolean {
     return this.#sandboxes.delete(name)
   }
@@ -377,8 +377,8 @@ export class Tenants {
   }
 
   /**
-   * Responds to an outbound request with the registered response. It never contacts the external host. A request
-   * without a registered response is logged as rejected.
+   * Responds to an outbound request with the registered response. This method never contacts the external host. A
+   * request without a registered response is logged as rejected.
    */
   #standIn(call: RawRequest, { name, url }: ForeignAddress): RawResponse | Promise<RawResponse> {
     const calls = this.#sandboxes.get(name)?.outbound
@@ -479,7 +479,10 @@ export class Tenants {
     this.#heap.start()
   }
 
-  /** Frees memory. It drops the older half of each traffic log, and the journals, which only past instants need. */
+  /**
+   * Frees memory. This method drops the older half of each traffic log, and the journals, which only past instants
+   * need.
+   */
   #forget(): void {
     for (const { store } of this.#sandboxes.values()) {
       const { front, inputs } = storeInternals.of(store)

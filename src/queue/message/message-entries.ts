@@ -228,6 +228,7 @@ export class Attempt implements AttemptEntry, EntryBase {
   /**
    * @param number number of the attempt; by default, the attempt counts as the next one of the message; a copy of an
    *   attempt passes the number of the original
+   * @internal
    */
   constructor(message: Message, key: string, writer: DeliveryWriter, number: number = ++message.attempts) {
     this.message = message

@@ -111,7 +111,10 @@ export class Schedules {
     this.#note('schedule', id, 'deleted')
   }
 
-  /** Pauses or resumes a schedule. A paused schedule publishes nothing at its fire times. */
+  /**
+   * Pauses or resumes a schedule. A paused schedule publishes nothing at its fire times.
+   * @internal
+   */
   setPaused(schedule: Schedule, paused: boolean): void {
     if (schedule.paused === paused) return
     schedule.paused = paused

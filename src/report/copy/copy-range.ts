@@ -295,7 +295,7 @@ function ruleOf({ point, rule }: TraceEntry, fault: ResponseRule['fault']): Resp
   return { on: String(point), ...(typeof rule === 'string' && { name: rule }), times: 1, fault }
 }
 
-/** Adds a fault rule. If the previous rule is equal, increases the number of times that it is injected instead. */
+/** Adds a fault rule. If the previous rule is equal, adds no rule, but increases the `times` of the previous rule. */
 function addRule(rules: ResponseRule[], rule: ResponseRule): void {
   const last = rules.at(-1)
   const same = last !== undefined && JSON.stringify({ ...last, times: 1 }) === JSON.stringify(rule)

@@ -99,7 +99,7 @@ function headerArgs({ headers, service }: Sent, variable: string, hasBody: boole
 }
 
 function bodyArgs({ body: { bytes, text, cut } }: Sent, notes: string[]): { input: string; args: string[] } {
-  if (cut !== undefined) notes.push(`Only the first ${bytes.length} of the ${cut} bytes of the body are known.`)
+  if (cut !== undefined) notes.push(`Only the first ${bytes.length} of the ${cut} bytes of the body were captured.`)
   if (bytes === '') return { input: '', args: [] }
   if (bytes.length > maxArgument || bytes.includes('\0')) {
     return { input: `printf %s ${bashWord(toBase64(bytes))} | base64 -d | `, args: ['--data-binary @-'] }

@@ -20,7 +20,7 @@ const options: ReadonlySet<string> = new Set([
 ])
 const numbers = /[rR]etries$/
 const span = /^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/
-/** Headers that the HTTP request has for itself. They are not part of the message. */
+/** Headers of the HTTP request itself. They are not part of the message. */
 const ofTransport =
   /^(?:authorization|host|user-agent|content-length|connection|accept.*|transfer-encoding|.*-telemetry-.*|.*-sync-token|sec-.*|origin|referer)$/i
 

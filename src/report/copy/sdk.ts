@@ -14,14 +14,12 @@ export function sdkOf(selection: CopySelection, context: CopyContext): string {
   if (entry === undefined) return '// The entry does not exist.\n'
   const sent = sentBy(entry, selection, context)
   const path = pathOf(sent.url, sent.service, context)
-  const cut = sent.body.cut === undefined ? '' : '// Only the beginning of the body is known.\n'
+  const cut = sent.body.cut === undefined ? '' : '// Only the beginning of the body was captured.\n'
   if (sent.service === 'store') return cut + storeCode(sent, path)
   if (sent.service === 'queue')
     return cut + queueCode(sent, path, (entry.response as { body?: unknown } | undefined)?.body === '')
   return '// No SDK sends this request. Copy it as curl.\n'
 }
-
-// ---- the store ----------------------------------------------------------------------------------------------------
 
 function storeCode({ body, method }: Sent, path: string): string {
   const rows = method === 'POST' ? rowsOf(body, path) : pathRow(path)
@@ -73,9 +71,10 @@ function pathRow(path: string): readonly (readonly SdkArg[])[] | undefined {
   }
 }
 
-// ---- the queue ----------------------------------------------------------------------------------------------------
-
-/** SDK options by name of the setting that each sends. Their values are numbers where the SDK expects numbers. */
+/**
+ * SDK options, each under the name of the setting that the SDK sends for it. Their values are numbers where the SDK
+ * expects numbers.
+ */
 const options: Readonly<Record<string, string>> = {
   delay: 'delay',
   retries: 'retries',
@@ -95,9 +94,7 @@ interface Row {
   readonly body: CapturedBody
 }
 
-/**
- * @param silent whether the response had no body. The SDK then must not parse it as JSON
- */
+/** @param silent whether the response had no body. The SDK must not parse an empty body as JSON */
 function queueCode(sent: Sent, path: string, silent: boolean): string {
   const trigger = triggerCall(sent, path)
   if (trigger !== undefined)

@@ -9,7 +9,6 @@ import {
   headersOf,
 } from './selection.js'
 
-/** A request that can be sent again. */
 export interface Sent {
   readonly method: string
   readonly url: string

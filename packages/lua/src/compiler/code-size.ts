@@ -5,10 +5,13 @@ import type { Block, Expression, Statement, TableItem } from '../syntax/syntax-t
 /** Number of syntax tree nodes that cost one step. */
 const nodesPerStep = 2
 
-/** The step of a loop iteration or of a call already pays for this many steps of its block. */
+/** This many steps of a block are not counted, because each loop iteration and each call costs a step anyway. */
 const freeSteps = 4
 
-/** Returns the steps for the statements of a block. Loops, calls, inner blocks and functions have their own steps. */
+/**
+ * Returns the steps for the statements of a block. The steps of loops, calls, inner blocks and functions are counted
+ * separately.
+ */
 export function stepsOfBlock(block: Block): number {
   let nodes = 0
   for (const statement of block) nodes += sizeOfStatement(statement)

@@ -166,8 +166,8 @@ export function store(table: LuaValue, key: LuaValue, value: LuaValue, operation
 }
 
 /**
- * Compiles the left side of `=`. The result evaluates its parts, such as `t` and `k` of `t[k]`, and returns a function
- * that assigns the value.
+ * Compiles the left side of `=`. The result evaluates the parts of the left side, such as `t` and `k` of `t[k]`, and
+ * returns a function that assigns the value.
  */
 function reference(
   compiler: Compiler,

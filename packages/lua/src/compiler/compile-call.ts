@@ -9,13 +9,14 @@ import type { Compiler, Evaluate, EvaluateAll } from './frame.js'
 import { isMulti, titleOf } from './operands.js'
 
 /**
- * Use of the values that a call returns: only the first value, all values, or as the result of the calling function.
+ * How the values that a call returns are used: only the first value, all values, or as the result of the calling
+ * function.
  */
 export type WantedValues = 'one' | 'all' | 'tail'
 
 /**
- * If fewer JavaScript frames remain, tail calls are deferred. Otherwise a long chain of tail calls would use up the
- * stack.
+ * If fewer JavaScript frames than this remain, tail calls are deferred. Otherwise a long chain of tail calls would use
+ * up the stack.
  */
 export const roomForTailCalls = 4800
 
@@ -260,7 +261,8 @@ function tailCall(callee: LuaValue, args: LuaValue[], operation: OperationSite, 
   const result = typeof callee === 'function' ? callee(...args) : callValue(operation, callee, args)
   vm.depth = depth
   vm.room += weight
-  // A statement returns `undefined` if the function continues. The result of a function must be different.
+  // If the function continues, a statement returns `undefined`. The result nil of a function is therefore an array with
+  // one nil.
   return result === undefined ? oneNil : result
 }
 

@@ -94,8 +94,8 @@ export function expression(compiler: Compiler, node: Expression): Evaluate {
 }
 
 /**
- * Compiles an expression to a closure that returns all its values. It returns an array, unless there is exactly one
- * value.
+ * Compiles an expression to a closure that returns all its values. The closure returns an array, unless there is
+ * exactly one value.
  */
 export function all(compiler: Compiler, node: Expression): EvaluateAll {
   if (node.kind === 'vararg') return (frame) => frame[1]
@@ -196,8 +196,8 @@ function fieldAccess(object: Evaluate, key: string, operation: OperationSite): E
 function concatenation(compiler: Compiler, nodes: readonly Expression[], line: number): Evaluate {
   const parts = nodes.map((node) => compiler.expression(node))
   const operations = nodes.slice(1).map((right, at) => {
-    // Only the last `..` has an operand of the source on its right. The right operand of the others is a joined string,
-    // which has no name in errors.
+    // Only the last `..` has an operand of the source on its right. The right operand of every other `..` is a joined
+    // string, which has no name in errors.
     return operationOf(compiler, line, nodes[at]!, at === nodes.length - 2 ? right : { kind: 'nil' })
   })
   if (parts.length === 2) return pair(parts[0]!, parts[1]!, operations[0]!)

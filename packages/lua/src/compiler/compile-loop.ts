@@ -133,8 +133,8 @@ interface Turn {
 }
 
 /**
- * Returns a function for a `for … in` loop. Each call returns the values of the next iteration, `undefined` at the end
- * of the loop. It always returns the same object.
+ * Returns a function for a `for … in` loop. Each call of this function returns the values of the next iteration, or
+ * `undefined` at the end of the loop. All calls return the same object.
  */
 export function iterator(loop: GenericLoop, [callee, state, control]: readonly LuaValue[]): () => Turn | undefined {
   const turn: Turn = { key: control, value: undefined, rest: undefined }

@@ -44,8 +44,8 @@ function* runSteps(code: CompiledFunction, upvalues: Cell[], args: readonly LuaV
 
 /** The function `coroutine.yield`. A generator recognizes it, and stops instead of calling it. */
 export const yieldFunction: LuaFunction = () => {
-  // This code only runs if no generator could stop. The error text is right in every case, because a library function
-  // also calls the main function of a script.
+  // This code runs only if no generator could stop. The error text is always right, because even the main function of a
+  // script is called by a C function.
   throw hostErrorValue('attempt to yield across metamethod/C-call boundary')
 }
 

@@ -37,7 +37,7 @@ class FunctionCompiler implements Compiler {
 
   /**
    * Returns the value of a number literal. As in the reference implementation, 0 and -0 in one function are one
-   * constant. Its sign is that of the first of them.
+   * constant. The constant has the sign of the literal that comes first.
    */
   constant(value: number): number {
     if (value !== 0) return value
@@ -109,8 +109,8 @@ class FunctionCompiler implements Compiler {
 }
 
 /**
- * Compiles a whole source. The result creates the main function, which runs in the machine that is entered at that
- * time.
+ * Compiles a whole source. The result creates the main function. When this function is called, it runs in the machine
+ * that is active then.
  */
 export function compileChunk(node: FunctionNode, chunk: string): () => LuaFunction {
   const make = compileFunction(node, chunk)

@@ -3,7 +3,8 @@ import type { Block, Expression, FunctionNode } from '../syntax/syntax-tree.js'
 
 /**
  * Variables of one call. Slot 0 contains the upvalues. In a vararg function, slot 1 contains the extra arguments. The
- * locals follow. If an inner function uses a local, its slot contains a cell, which contains the value.
+ * locals follow. If an inner function uses a local, the slot of the local contains a cell, and the cell contains the
+ * value.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the compiler knows what each slot holds
 export type Frame = any[]
@@ -27,7 +28,7 @@ export type Execute = (frame: Frame) => Completion
 /** Returned for `break`. It cannot be confused with a Lua value, because no Lua value is an array. */
 export const broken: readonly LuaValue[] = Object.freeze(['break'])
 
-/** Compiled function without upvalues. They are added when the function is created at run time. */
+/** Compiled function without upvalues. The upvalues are added when the function is created at run time. */
 export interface CompiledFunction {
   readonly node: FunctionNode
   readonly body: Execute

@@ -44,8 +44,8 @@ export function operationOf(compiler: Compiler, line: number, left: Expression, 
 }
 
 /**
- * Returns whether an operand must be read after the other operand, because evaluating that one may change it. The
- * reference implementation reads a local when it is used: `x + f()` uses the `x` that `f` assigned.
+ * Returns whether an operand must be read after the other operand, because evaluating the other operand may change its
+ * value. The reference implementation reads a local when it is used: `x + f()` uses the `x` that `f` assigned.
  */
 export function isReadLate(node: Expression, other: Expression): boolean {
   if (node.kind === 'single') return isReadLate(node.inner, other)

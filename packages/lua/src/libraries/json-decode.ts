@@ -48,7 +48,7 @@ class Decoder {
   readonly #null: Userdata
   #at = 0
   #kind: Kind = 'T_END'
-  /** Position where the current token starts, or of the error in it. */
+  /** Position of the start of the current token, or of an error in this token. */
   #start = 0
   /** Value of the current token, or the text of its error. */
   #value: LuaValue = undefined

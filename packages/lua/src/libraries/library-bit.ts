@@ -22,8 +22,8 @@ function bits(args: Arguments, at: number): number {
 function fold(combine: (one: number, two: number) => number): LuaFunction {
   return (...args: LuaValue[]) => {
     let result = bits(args, 0)
-    // After the first argument, the last one is checked, then the one before it, and so on. If several are invalid,
-    // this order decides which of them the error names.
+    // After the first argument, the other arguments are checked from the last to the second. If several arguments are
+    // invalid, this order decides which argument the error names.
     for (let at = args.length - 1; at > 0; at--) result = combine(result, bits(args, at))
     return result
   }

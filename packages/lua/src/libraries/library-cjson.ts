@@ -7,7 +7,6 @@ import { Userdata } from '../runtime/lua-value.js'
 import { decodeJson } from './json-decode.js'
 import { encodeJson } from './json-encode.js'
 
-/** Lua value that represents JSON's `null`. */
 const jsonNull: Userdata = new Userdata('cjson.null')
 
 export function initialJsonSettings(): JsonSettings {
@@ -54,8 +53,8 @@ const invalidNumbers = { off: 'error', on: 'allow', null: 'null' } as const
 
 function functionsOf(settings: Settings): Record<string, LuaFunction> {
   /**
-   * Creates a library function for one setting. An argument changes the setting. The function returns the setting after
-   * that.
+   * Creates a library function for one setting. If the function gets an argument, it changes the setting first. Then it
+   * returns the current setting.
    */
   function setting<
     K extends 'decodeInvalidNumbers' | 'decodeMaxDepth' | 'encodeMaxDepth' | 'keepBuffer' | 'numberPrecision',

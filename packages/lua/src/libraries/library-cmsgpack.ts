@@ -5,8 +5,8 @@ import { LuaTable as Table } from '../runtime/lua-value.js'
 import { charge } from '../runtime/steps.js'
 
 /**
- * Library `cmsgpack`: MessagePack as in redis-server. It has the old string types and no binary type, and cuts tables
- * at 16 levels.
+ * Library `cmsgpack`: MessagePack as in redis-server. This version has the old string types and no binary type, and
+ * cuts tables at 16 levels.
  */
 
 const deepestTable = 16

@@ -65,8 +65,8 @@ function frexp(...args: LuaValue[]): Result {
   return [fraction, exponent]
 }
 
-// Random numbers. Like redis-server, this uses the generator of `drand48` with 48 bits, not the generator of the C
-// library.
+// Random numbers. `math.random` uses the 48-bit generator of `drand48`, as in redis-server, and not the generator of
+// the C library.
 
 const maxRandom = 0x7fff_ffff
 

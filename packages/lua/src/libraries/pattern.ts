@@ -183,7 +183,8 @@ export class Matcher {
     const length = this.#lengths[index]!
     const start = this.#starts[index]!
     const { source } = this
-    // A position capture has no text. The reference implementation uses a huge length for it, so it never matches.
+    // A position capture has no text. The reference implementation uses a huge length for such a capture, so `%1` never
+    // matches.
     if (length === position || source.length - at < length) return -1
     charge(length >> 6)
     return source.slice(at, at + length) === source.slice(start, start + length) ? at + length : -1

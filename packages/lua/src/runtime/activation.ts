@@ -5,7 +5,7 @@ import { charge, exhausted, remaining } from './steps.js'
 
 /**
  * State of the current run. It is global because all machines share the compiled code. For an inner run, `enter` saves
- * the state of the outer run and restores it later. Runs are synchronous, so only one is active at a time.
+ * the state of the outer run and restores it later. Runs are synchronous, so only one run is active at a time.
  */
 export const vm: Registers = {
   budget: 0,
@@ -122,7 +122,7 @@ export function chargeReading(bytes: number): void {
   if (bytes >= bytesPerStep) charge(bytes >>> stepShift)
 }
 
-/** Reading 32 bytes costs one step. This is the binary logarithm of 32. */
+/** Reading 32 bytes costs one step. The constant is the binary logarithm of 32. */
 const stepShift = 5
 const bytesPerStep = 1 << stepShift
 
@@ -151,7 +151,10 @@ export function chargeJoin(left: string, right: string, joined: string): void {
   vm.joined = joined
 }
 
-/** Deducts the steps for a comparison of two strings. It assumes that all bytes of the shorter string are read. */
+/**
+ * Deducts the steps for a comparison of two strings. This function assumes that all bytes of the shorter string are
+ * read.
+ */
 export function chargeComparison(left: LuaValue, right: LuaValue): void {
   if (typeof left !== 'string' || typeof right !== 'string') return
   chargeParts(left)

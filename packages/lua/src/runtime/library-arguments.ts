@@ -4,8 +4,8 @@ import { LuaTable, typeName } from './lua-value.js'
 import { readonlyText, textOf, toNumber } from './operations.js'
 
 /**
- * Arguments of a library function. The functions in this file read and check them. Positions count from 0, but from 1
- * in error messages.
+ * Arguments of a library function. The functions in this file read and check these arguments. Positions count from 0,
+ * but from 1 in error messages.
  */
 export type Arguments = readonly LuaValue[]
 
@@ -49,7 +49,7 @@ export function checkNumber(args: Arguments, at: number): number {
   return toNumber(value) ?? typeMismatch(args, at, 'number')
 }
 
-/** Returns a number argument as a 64-bit integer. Its fraction is removed. */
+/** Returns a number argument as a 64-bit integer. The fraction of the number is removed. */
 export function checkInteger(args: Arguments, at: number): number {
   return integer(checkNumber(args, at))
 }

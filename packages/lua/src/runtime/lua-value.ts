@@ -9,7 +9,7 @@ export type LuaValue = undefined | boolean | number | string | LuaTable | LuaFun
 /** Result of a function: one value, or an array with any number of values. The array must not be changed afterwards. */
 export type Result = LuaValue | readonly LuaValue[]
 
-/** Function of the host or of a script. Both are called in the same way. */
+/** Function of the host or of a script. Functions of both kinds are called in the same way. */
 // biome-ignore lint/suspicious/noExplicitAny: host functions declare the parameters they read, none or many
 export type LuaFunction = (...args: any[]) => Result
 
@@ -36,7 +36,7 @@ export type Steps = Generator<Result, Result, readonly LuaValue[]>
 
 export class Coroutine {
   status: CoroutineStatus = 'suspended'
-  /** Starts the coroutine. The arguments of the first resumption are those of its function. */
+  /** Starts the coroutine. The arguments of the first resumption are passed to the function of the coroutine. */
   start: ((args: readonly LuaValue[]) => Steps) | undefined
   steps: Steps | undefined
   /** Call depth and JavaScript frames that the coroutine needs again when it is resumed. */
@@ -96,7 +96,10 @@ export class LuaTable {
    */
   list: LuaValue[] = []
   meta: LuaTable | undefined = undefined
-  /** Whether all assignments are rejected, even raw ones. Library tables and the globals of a script are read-only. */
+  /**
+   * Whether all assignments are rejected, even raw assignments. Library tables and the globals of a script are
+   * read-only.
+   */
   isReadonly = false
   #first: Entry | undefined = undefined
   #last: Entry | undefined = undefined
@@ -152,7 +155,7 @@ export class LuaTable {
   }
 
   /**
-   * Adopts the values of a constructor `{…}`. If the last ones are nil, a binary search finds the border, as in real
+   * Adopts the values of a constructor `{…}`. If the last values are nil, a binary search finds the border, as in real
    * Lua.
    */
   adoptList(values: LuaValue[]): void {

@@ -95,8 +95,8 @@ function roundedDigits(value: number, precision: number): { digits: string; expo
   if (precision <= 17) {
     const short = value.toExponential(precision - 1)
     const mark = short.indexOf('e')
-    // A number is a tie only if its decimal expansion has exactly one digit more. In that case, the text with one digit
-    // more is exact.
+    // A number is a tie only if its decimal expansion has exactly `precision + 1` digits. In that case, a text with
+    // this many digits is exact.
     if (Number(value.toExponential(precision)) !== value) {
       return { digits: short.slice(0, 1) + short.slice(2, mark), exponent: Number(short.slice(mark + 1)) }
     }

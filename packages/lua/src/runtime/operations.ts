@@ -94,7 +94,7 @@ export function setIndex(object: LuaValue, key: LuaValue, value: LuaValue, opera
   for (let step = 0; step < maxChain; step++) {
     let handler: LuaValue
     if (current instanceof LuaTable) {
-      // As in redis-server, a read-only table rejects the assignment. Its metatable is not used.
+      // As in redis-server, a read-only table rejects the assignment. The metatable of the read-only table is not used.
       if (current.isReadonly) throw errorAt(operation.site, readonlyText)
       handler = current.meta === undefined || current.get(key) !== undefined ? undefined : newIndex(current.meta)
       if (handler === undefined) {
@@ -224,7 +224,10 @@ export function sameText(left: string, right: LuaValue): boolean {
   return left === right
 }
 
-/** Returns the metamethod that both operands have for a comparison. Returns `undefined` if it is not the same one. */
+/**
+ * Returns the metamethod that both operands have for a comparison. Returns `undefined` if the operands have different
+ * metamethods.
+ */
 function commonHandler(left: LuaValue, right: LuaValue, event: string): LuaValue {
   const handler = metamethod(left, event)
   if (handler === undefined) return undefined
@@ -300,7 +303,7 @@ function join(left: string | number, right: string | number, site: CallSite): st
   return joined
 }
 
-/** Returns an address in the format of C. It is invented, and the same in every run with the same seed. */
+/** Returns an address in the format of C. The address is invented, and the same in every run with the same seed. */
 function address(object: object): string {
   const { state } = vm
   let known = state.addresses.get(object)

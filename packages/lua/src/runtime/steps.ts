@@ -21,8 +21,8 @@ export function charge(units: number): void {
 }
 
 /**
- * Deducts steps for a new entry of a table. It does not check the budget, because tables are also filled outside of
- * scripts. The next step of the script checks it.
+ * Deducts steps for a new entry of a table. This function does not check the budget, because tables are also filled
+ * outside of scripts. The next step of the script checks the budget.
  * @param units number of steps to deduct
  */
 export function chargePlace(units: number): void {

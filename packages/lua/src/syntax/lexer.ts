@@ -17,8 +17,8 @@ export class LuaSyntaxError {
 }
 
 /**
- * Kind of a token. Each keyword and each symbol is its own kind. All names have one kind, and so have all strings and
- * all numbers. Tokens of these three kinds also have a value.
+ * Kind of a token. Each keyword and each symbol is its own kind. All names have one kind, all strings have another
+ * kind, and all numbers have a third kind. Only tokens of these three kinds have a value.
  */
 export type TokenKind = string
 
@@ -28,7 +28,7 @@ const keywords: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Kinds of names, strings and numbers, and of the end, as error messages show them. */
+/** Kinds of names, strings and numbers, and of the end of the source, as error messages show them. */
 export const name = '<name>'
 export const string = '<string>'
 export const number = '<number>'
@@ -122,7 +122,8 @@ export class Lexer {
     if (text.length > 40) return text
     const known = this.#interned.get(text)
     if (known !== undefined) return known
-    // Engines store each property name once, and the library tables have these names as keys. Use that object.
+    // Engines store each property name once, and library tables use property names as keys. So return the string that
+    // the engine has stored.
     const unique = Object.keys({ [text]: 0 })[0]!
     this.#interned.set(text, unique)
     return unique
@@ -315,8 +316,8 @@ export class Lexer {
   }
 
   /**
-   * Returns the text of an unfinished string for an error. Its escapes are already decoded, as in the reference
-   * compiler.
+   * Returns the text of an unfinished string for an error. The escapes in this text are already decoded, as in the
+   * reference compiler.
    */
   #opened(text: string): string {
     return this.#source.charAt(this.#tokenStart) + text

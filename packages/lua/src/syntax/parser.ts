@@ -14,9 +14,9 @@ import type {
 } from './syntax-tree.js'
 
 /**
- * Parses a Lua 5.1 source. It has the limits of the reference compiler for locals, upvalues and nesting. This package
- * has its own parser, because the available parser rejects `return 'end'` and `break;`. It also loses the parentheses
- * of `return (f())`, and has other error texts.
+ * Parses a Lua 5.1 source. The parser has the limits of the reference compiler for locals, upvalues and nesting. This
+ * package has its own parser, because the available npm package rejects `return 'end'` and `break;`. That npm package
+ * also loses the parentheses of `return (f())`, and has other error texts.
  * @throws LuaSyntaxError with the texts of the reference compiler
  */
 export function parse(source: string, chunk: string): FunctionNode {

@@ -111,7 +111,7 @@ export class Scopes {
 
   /**
    * Returns the index of an upvalue, or -1 if no enclosing function has a local of this name. Every function between
-   * that function and this one gets an upvalue, too.
+   * the function with the local and the current function gets an upvalue, too.
    */
   #upvalue(state: FunctionState, text: string): number {
     const known = state.upvalues.findIndex((upvalue) => upvalue.name === text)

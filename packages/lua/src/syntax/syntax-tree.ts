@@ -4,7 +4,7 @@
 export interface Local {
   readonly name: string
   readonly slot: number
-  /** Whether an inner function uses the local. Its slot then contains a cell. */
+  /** Whether an inner function uses the local. The slot of such a local contains a cell. */
   isCaptured: boolean
 }
 

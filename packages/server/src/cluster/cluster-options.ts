@@ -49,7 +49,7 @@ export function checkCluster(
   const { secret, nodeUrl: address, publicUrl: base } = options
   const lease = leaseOf(options)
   for (const [name, why] of Object.entries(besides)) {
-    if (beside[name] !== undefined) throw new TypeError(`${why} Omit one of the two.`)
+    if (beside[name] !== undefined) throw new TypeError(`${why} Omit one of the two options.`)
   }
   if (typeof secret !== 'string' || secret.length < 16) {
     throw new TypeError(
@@ -77,9 +77,10 @@ export function checkCluster(
 const besides: Readonly<Record<string, string>> = {
   state: 'A cluster saves its tenants in Redis, but --state saves them in a file.',
   redisPort: 'A cluster forwards only HTTP to the node that owns a tenant, and --redis-port needs the Redis protocol.',
-  engine: 'A cluster saves the data of the store in journals, but --real-redis keeps it in the Redis of one tenant.',
+  engine:
+    'A cluster saves the data of the store in journals, but --real-redis keeps this data in the Redis of one tenant.',
   scenario:
-    'A cluster cannot start its tenants with --scenario, because their journals would not contain it. Omit --scenario, and play the scenario or send its steps to the control API.',
+    'A cluster cannot start its tenants with --scenario, because the journals of the tenants would not contain the scenario. Omit --scenario, and play the scenario or send its steps to the control API.',
 }
 
 function isOrigin(url: string): boolean {

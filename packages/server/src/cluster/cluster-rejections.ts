@@ -7,7 +7,7 @@ import { sentence } from './sentences.js'
 import { ClusterStoreError } from './store-link.js'
 import { NotOwner } from './tenant-lease.js'
 
-// Responses that a node sends instead of the tenant.
+// Error responses that a node sends if the tenant cannot respond.
 
 /** Returns the response to a forwarded request for a tenant that this node does not own. */
 export function elsewhere(): RawResponse {
@@ -42,7 +42,7 @@ export function unavailable(error: unknown): RawResponse {
  */
 function saidOf(error: unknown): string | undefined {
   if (error instanceof NoResponse)
-    return `${sentence(error.message)} The request may or may not have run. Check before you send it again.`
+    return `${sentence(error.message)} The request may or may not have run. Check the data of the tenant before you send the request again.`
   if (error instanceof StoreUnreachable || error instanceof NotOwner) return `${sentence(error.message)} ${nothing}`
   if (error instanceof NotTaken) {
     const why = `The node that owns the tenant does not respond, and no other node has taken the tenant over yet: ${error.message}`

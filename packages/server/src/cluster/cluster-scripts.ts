@@ -134,7 +134,7 @@ return {'kept'}
 `)
 
 // Keys that all nodes share:
-//   nodes     id -> `until address`; `until` is in ms on the clock of Redis
+// nodes id -> `until address`; `until` is in ms on the clock of Redis
 //   owners    tenant -> `fence id`, updated after the lease; an orphan has no id, or the id of a dead node
 const sharedKeys = ['nodes', 'owners']
 /** Tag in the names of the shared keys. No tenant can have this name, because it begins with `_`. */

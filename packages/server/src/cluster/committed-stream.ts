@@ -2,8 +2,8 @@ import type { RawResponse } from '../../../../src/protocol/service.js'
 import type { OwnedTenant } from './owned-tenant.js'
 
 /**
- * Returns a stream with the chunks of `body`. Before it passes on a chunk, it waits until everything that the sandbox
- * has recorded is saved. The stream fails when this node loses the tenant.
+ * Returns a stream with the chunks of `body`. The stream passes on a chunk only after everything that the sandbox has
+ * recorded is saved. The stream fails when this node loses the tenant.
  */
 export function committedStream(
   body: ReadableStream<Uint8Array>,

@@ -43,10 +43,7 @@ export class GroupCommit {
   readonly #ended: (why: NotOwner) => void
   #source: RecordSource = { take: () => [] }
   #backlog: Uint8Array[] = []
-  /**
-   * Counts since the creation of the tenant: records that were taken from the sandbox, and records that were sent to
-   * Redis.
-   */
+  /** Numbers of records since the creation of the tenant: taken from the sandbox, and sent to Redis. */
   #noted: number
   #sent: number
   /** Waiting requests, ordered by `target`. */

@@ -10,7 +10,7 @@ export interface SandboxRecords {
   readonly records: readonly Uint8Array[]
 }
 
-/** Maximum inputs of one record. A record with a longer atomic step has more. */
+/** Maximum inputs of one record. Only a record with a longer atomic step has more inputs. */
 const maxRecord = 1_000
 /** A new snapshot is created only if the records since the last snapshot have at least this many bytes. */
 const leastSnapshot = 16_384

@@ -52,7 +52,7 @@ export async function checkNodeOptions(engine: ClusterStore, secret: string, wor
 
 const secretOfNodes = 'cluster-secret'
 
-/** Clearer names of some options, for the error message. */
+/** Names of options in the error message, if the command line uses another name. */
 const flags: Readonly<Record<string, string>> = {
   urls: '--cluster-public-url (the URL of the load balancer)',
   version: 'version of stuntdouble',

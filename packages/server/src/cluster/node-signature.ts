@@ -141,8 +141,8 @@ function digestOf(body: string): string {
 }
 
 /**
- * Returns the signature of a request. It covers the method, the target, the headers that `facts` names, and `facts`
- * itself, which contains a digest of the body. The receiving node ignores all other headers.
+ * Returns the signature of a request. The signature covers the method, the target, the headers that `facts` names, and
+ * `facts` itself, which contains a digest of the body. The receiving node ignores all other headers.
  */
 function signatureOf(key: Buffer, facts: readonly string[], { method, target, headers }: PassageHead): string {
   const names = new Set((facts[4] ?? '').split(','))

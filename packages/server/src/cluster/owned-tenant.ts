@@ -17,7 +17,7 @@ export interface JournaledTenant {
   gate: (() => Promise<void>) | undefined
   /** Returns a snapshot, or `undefined` if none can be created now. */
   snapshot(): Promise<Snapshot | undefined>
-  /** Disposes the sandbox. It records nothing afterwards. */
+  /** Disposes the sandbox. A disposed sandbox records nothing. */
   dispose(): void
 }
 
@@ -120,9 +120,9 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
   }
 
   /**
-   * Checks before a new request that Redis is available. It waits up to the timeout of a request, or rejects
-   * immediately if Redis has been unavailable for longer. If the lease may have expired, it also checks that this node
-   * still owns the tenant.
+   * Checks before a new request that Redis is available. This method waits up to the timeout of a request, or rejects
+   * immediately if Redis has been unavailable for longer. If the lease may have expired, the method also checks that
+   * this node still owns the tenant.
    * @throws StoreUnreachable nothing was done
    * @throws NotOwner if another node owns the tenant
    */

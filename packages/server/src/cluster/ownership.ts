@@ -50,7 +50,6 @@ export class CannotOpen extends Error {
   }
 }
 
-/** Number of orphans that are taken over in parallel. */
 const orphansAtOnce = 8
 /** First and longest pause after a failure to open a tenant, in milliseconds. The pause doubles with each failure. */
 const alone = { first: 1_000, most: 60_000 }
@@ -115,7 +114,7 @@ export class Ownership<W extends JournaledTenant> {
    * Deletes a tenant that this node owns or that no node owns. The tenant is not opened first, because its journal may
    * be damaged.
    * @throws NotOwner nothing was done
-   * @throws StoreUnreachable it may have been deleted
+   * @throws StoreUnreachable the tenant may have been deleted
    */
   async drop(tenant: string): Promise<void> {
     await this.#looking.get(tenant)?.catch(() => {})

@@ -27,8 +27,8 @@ const fullCodes = /^(?:OOM|MISCONF|NOREPLICAS)\b/
  */
 const quiet = 60_000
 /**
- * Maximum redirects of one script. If more are needed, the servers of the Cluster seem to disagree about the hash
- * slots.
+ * Maximum redirects of one script. If a script needs more redirects, the servers of the Cluster seem to disagree about
+ * the hash slots.
  */
 const maxMoves = 5
 /** Factor for the timeout of the node's first connections, which take longer. */
@@ -41,7 +41,7 @@ export interface Setting {
   readonly value: string | undefined
 }
 
-/** Redis or Valkey, as a single server or in Cluster mode. It keeps the map of hash slots up to date. */
+/** Redis or Valkey, as a single server or in Cluster mode. This class keeps the map of hash slots up to date. */
 export class RedisEngine implements ClusterStore {
   readonly #seeds: readonly LinkOptions[]
   readonly #links = new Map<string, Link>()
@@ -74,7 +74,9 @@ export class RedisEngine implements ClusterStore {
     }
   }
 
-  /** Connects to the first URL whose server replies. A server of a Cluster returns the addresses of the others. */
+  /**
+   * Connects to the first URL whose server replies. A server of a Cluster returns the addresses of the other servers.
+   */
   async #begin(): Promise<void> {
     let last: unknown
     for (const seed of this.#seeds) {

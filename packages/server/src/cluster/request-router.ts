@@ -164,8 +164,8 @@ export class RequestRouter {
   }
 
   /**
-   * Returns the location of a tenant. For a request that deletes the tenant, it may return `to be dropped` instead.
-   * Such a request succeeds even if the journal cannot be replayed or the last changes cannot be saved.
+   * Returns the location of a tenant. For a request that deletes the tenant, this method may return `to be dropped`
+   * instead. Such a request succeeds even if the journal cannot be replayed or the last changes cannot be saved.
    */
   async #where(
     tenant: string,

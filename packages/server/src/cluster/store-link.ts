@@ -159,7 +159,7 @@ export class Link {
   }
 }
 
-// Reasons in reports and responses. They are the texts of @redis/client, because this code used that package before.
+// Reasons in reports and responses. The texts are those of @redis/client, because this code used that package before.
 const reasons = { slow: 'Connection timeout', closed: 'Socket closed unexpectedly', left: 'Disconnects client' }
 
 /**

@@ -63,8 +63,8 @@ export interface HeldElsewhere {
 }
 
 /**
- * Fraction of the lease for which a node relies on it. After a renewal, at least two thirds of the lease are left in
- * Redis. The margin covers a clock that is up to a fifth too slow.
+ * Fraction of the lease for which a node relies on its ownership. After a renewal, at least two thirds of the lease are
+ * left in Redis. The margin covers a clock that is up to a fifth too slow.
  */
 const countedOn = 0.5
 const partBytes = 1_048_576

@@ -82,7 +82,7 @@ export const clockOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/clock/drain',
-    summary: 'Runs until only recurring timers of schedules are left; `maxTimers` limits how many may fire.',
+    summary: 'Advances time until only recurring timers of schedules are left, and fires at most `maxTimers` timers.',
     body: v.strictObject({ maxTimers }),
     example: { maxTimers: 1000 },
     tool: {

@@ -122,8 +122,8 @@ function found(method: string, below: string): { order: ControlOperation; params
 }
 
 /**
- * Returns a hint such as ` It has GET /clock, POST /clock/advance.` It lists the operations whose path begins with the
- * same segment. Without such operations, the hint is empty.
+ * Returns a hint such as ` It has GET /clock, POST /clock/advance.` The hint lists the operations whose path begins
+ * with the same segment. Without such operations, the hint is empty.
  */
 function besides(below: string): string {
   const [, area] = below.split('/')
@@ -197,7 +197,7 @@ function checkQuery({ method, path, query = {} }: ControlOperation, given: URLSe
   const known = Object.keys(query)
   const unknown = [...given.keys()].find((name) => !known.includes(name))
   if (unknown === undefined) return
-  const takes = known.length === 0 ? 'It takes no parameters.' : `It takes ${known.join(', ')}.`
+  const takes = known.length === 0 ? 'This operation takes no parameters.' : `This operation takes ${known.join(', ')}.`
   throw new HttpError(
     400,
     `${method} ${path}: unknown query parameter ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} ${takes}`,

@@ -36,7 +36,8 @@ export const destinationOrders: readonly ControlOperation[] = [
       next: 'publish_message and drain_clock, then get_timeline.',
       args: {
         to: 'URL or pattern',
-        steps: 'one per delivery: a status, or a fault such as `{"kind":"lost-ack"}`; list_fault_kinds lists them',
+        steps:
+          'list with one step per delivery: a status, or a fault such as `{"kind":"lost-ack"}`; list_fault_kinds lists all faults',
       },
     },
     run: ({ destinations }, { to, steps }) => void destinations.script(to, steps as Step[]),
@@ -61,7 +62,7 @@ export const destinationOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/destinations/record',
     summary:
-      'Starts to record the deliveries to a URL. The URL responds with 200, unless another response was registered or is given.',
+      'Starts to record the deliveries to a URL. The URL responds with 200, unless another response was registered or `response` contains one.',
     body: v.strictObject({ to: v.string(), response: v.optional(given) }),
     describes: v.strictObject({ to: v.string(), response: v.optional(described()) }),
     example: { to: 'https://shop.test/failed' },
@@ -92,8 +93,8 @@ export const destinationOrders: readonly ControlOperation[] = [
   {
     method: 'DELETE',
     path: '/destinations',
-    summary: 'Removes the registration of one URL, or all of them.',
-    query: { to: 'URL or pattern to remove' },
+    summary: 'Removes what was registered for one URL, or for all URLs.',
+    query: { to: 'URL or pattern as it was registered; default: all' },
     run: ({ destinations }, _, { query }) => destinations.off(query.get('to') ?? undefined),
   },
   {

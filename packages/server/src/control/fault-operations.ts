@@ -48,7 +48,7 @@ export const faultOrders: readonly ControlOperation[] = [
         rules:
           'rule or list of rules: `{"on":"queue.delivery","times":2,"fault":{"kind":"lost-ack"}}`; list_fault_kinds lists the values of `fault`',
         scenario: 'scenario whose faults are added, instead of rules',
-        location: 'origin of the rules, for messages about them',
+        location: 'place that added the rules, quoted in errors, such as `app.test.ts:12`',
       },
     },
     run: (sandbox, { rules, scenario, location }) =>
@@ -115,7 +115,7 @@ export const faultOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/scenarios/play',
-    summary: 'Plays a scenario in a separate sandbox and returns whether it holds, with its timeline.',
+    summary: 'Plays a scenario in a separate sandbox. Returns whether the scenario holds, with the timeline.',
     body: v.strictObject({ scenario, seed: v.optional(v.union([v.number(), v.string()])) }),
     example: {
       scenario: {
@@ -130,7 +130,7 @@ export const faultOrders: readonly ControlOperation[] = [
       name: 'play_scenario',
       when: 'Use it to try a whole scenario with expectations, without changing this sandbox. The same seed gives the same timeline.',
       effect: 'reads',
-      next: 'find_failing_seed to try it with many seeds.',
+      next: 'find_failing_seed to try the scenario with many seeds.',
       args: { scenario: 'scenario as JSON, as in docs/scenarios.md', seed: 'seed; default: the seed of the scenario' },
     },
     run: (sandbox, { scenario, seed }, { call }) => played(sandbox, scenario as Scenario, seed, call.signal),

@@ -70,7 +70,7 @@ export function sizeOfStore({ store }: Pick<Sandbox, 'store'>): number {
   return size
 }
 
-/** Returns the estimated size of all known messages, including ended ones. */
+/** Returns the estimated size of all known messages, including ended messages. */
 export function sizeOfQueue(queue: Queue): number {
   let size = 0
   for (const message of engineOf(queue).courier.byId.values()) size += around.entry + weightOfMessage(message)

@@ -44,7 +44,8 @@ export interface ControlOperation {
   /** The operation as a tool for agents, if there is one. */
   readonly tool?: Tool
   /**
-   * Runs the operation. It returns a value that is sent as JSON, or a complete response. `undefined` is sent as `{}`.
+   * Runs the operation. The function returns a value that is sent as JSON, or a complete response. `undefined` is sent
+   * as `{}`.
    */
   run(sandbox: Sandbox, body: unknown, asked: OperationContext): unknown
 }

@@ -40,7 +40,7 @@ export const callOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/outbound/record',
     summary:
-      'Starts to record the outbound requests to a URL. The URL responds with 200, unless another response was registered or is given.',
+      'Starts to record the outbound requests to a URL. The URL responds with 200, unless another response was registered or `response` contains one.',
     body: v.strictObject({ url: v.string(), response: v.optional(given) }),
     describes: v.strictObject({ url: v.string(), response: v.optional(described()) }),
     example: { url: 'https://bank.test/*' },
@@ -72,8 +72,8 @@ export const callOrders: readonly ControlOperation[] = [
   {
     method: 'DELETE',
     path: '/outbound',
-    summary: 'Removes the registration of one external URL, or all of them.',
-    query: { url: 'URL or pattern to remove' },
+    summary: 'Removes what was registered for one external URL, or for all of them.',
+    query: { url: 'URL or pattern as it was registered; default: all' },
     run: ({ outbound }, _, { query }) => outbound.off(query.get('url') ?? undefined),
   },
   {

@@ -122,7 +122,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     example: { flowControlKey: 'user-1' },
     tool: {
       name: 'explain_resource',
-      does: 'Explains the state of a FIFO queue, a flow-control key, a schedule or a deduplication ID. Give exactly one of them.',
+      does: 'Explains the state of a FIFO queue, a flow-control key, a schedule or a deduplication ID. Give exactly one of these four arguments.',
       when: 'Use it when messages wait for another reason than their own delay.',
       effect: 'reads',
       next: 'list_messages for the waiting messages.',
@@ -138,7 +138,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/messages/:id/cancel',
-    summary: 'Cancels a message; `canceled` is false if it had already ended.',
+    summary: 'Cancels a message; `canceled` is false if the message had already ended.',
     body: nothing,
     tool: {
       name: 'cancel_message',

@@ -70,7 +70,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
     path: '/state',
     storedHere: true,
     summary: 'Replaces the whole sandbox with a response of GET /state from this or another server.',
-    query: { rebaseTime: '`true`: moves all times of the state back to now if it is ahead of a real clock' },
+    query: { rebaseTime: '`true`: moves all times of the state back to now if the state is ahead of a real clock' },
     body: state,
     run: (sandbox, given, { query }) => {
       sandbox.load(given, { rebaseTime: query.get('rebaseTime') === 'true' })
@@ -82,7 +82,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
     path: '/resolve-instant',
     storedHere: true,
     summary:
-      'Resolves an instant to a value for `at` in other calls. The value means the same instant later, and is rejected after a reset.',
+      'Resolves an instant to a value for `at` in other calls. Until a reset, this value always selects the same instant. After a reset, it is rejected.',
     body: v.strictObject({ at: pastInstant }),
     example: { at: '2030-01-01T00:00:00Z' },
     run: (sandbox, { at }) => ({ at: sandboxInternals.of(sandbox).placeOf(at as PastInstant) }),
@@ -92,7 +92,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
     path: '/fork',
     storedHere: true,
     summary:
-      'Creates a tenant that continues from this one, now or as of an instant, on a manual clock. It sends no deliveries over the network unless `deliverTo` is true.',
+      'Creates a tenant that continues from this one, now or as of an instant, on a manual clock. The new tenant sends no deliveries over the network unless `deliverTo` is true.',
     body: v.strictObject({
       at: v.optional(pastInstant),
       name: v.optional(v.string()),
@@ -108,7 +108,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
       args: {
         at: 'ISO text, milliseconds, a duration before now such as `-5m`, or `{"seq":12}` for directly after that entry; default now',
         name: 'name of the new tenant; default: a free one',
-        deliverTo: 'whether its deliveries may use the network',
+        deliverTo: 'whether deliveries of the new tenant may use the network',
       },
     },
     run: async (sandbox, { at, name, deliverTo = false }, { adopt }) => {

@@ -31,12 +31,12 @@ export const storeOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/store/run',
-    summary: 'Runs one command as the owner, without token, limits or cost. Bytes are `{"base64":…}`.',
+    summary: 'Runs one command as the owner of the store, without token, limits or cost. Bytes are `{"base64":…}`.',
     body: v.strictObject({ command: v.pipe(v.array(word), v.minLength(1)) }),
     example: { command: ['SET', 'greeting', 'hello', 'EX', 60] },
     tool: {
       name: 'run_command',
-      does: 'Runs one store command as the owner.',
+      does: 'Runs one command as the owner of the store.',
       when: 'Use it to read keys of any type or to change them; it may also delete.',
       effect: 'destroys',
       next: 'get_key or run_command to read keys, get_timeline to see the command in context.',
@@ -55,7 +55,7 @@ export const storeOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/store/get',
     summary:
-      'Returns the value of a string key as text, or `null` if it does not exist. It leaves no entry in the traffic log.',
+      'Returns the value of a string key as text, or `null` if the key does not exist. The operation leaves no entry in the traffic log.',
     body: v.strictObject({ key: v.union([v.string(), base64]) }),
     example: { key: 'greeting' },
     tool: {
@@ -147,7 +147,7 @@ export const storeOrders: readonly ControlOperation[] = [
     example: { at: '2030-01-01T00:00:00Z', command: ['GET', 'greeting'] },
     tool: {
       name: 'read_store_as_of',
-      does: 'Runs one read-only command in the store as of an instant; without a command it returns all keys.',
+      does: 'Runs one read-only command in the store as of an instant; without a command, returns all keys.',
       when: 'Use it to see what the app read at that instant.',
       effect: 'reads',
       next: 'diff_store for what changed since, fork_sandbox to continue from there.',
@@ -175,7 +175,7 @@ export const storeOrders: readonly ControlOperation[] = [
       name: 'diff_store',
       when: 'Use it to see what one step did to the data.',
       effect: 'reads',
-      next: 'list_store_changes for the entry that caused it.',
+      next: 'list_store_changes for the entry that caused a difference.',
       args: {
         from: 'ISO text, milliseconds, a duration before now such as `-5m`, or `{"seq":12}`',
         to: 'same forms as `from`',

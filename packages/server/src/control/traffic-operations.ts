@@ -26,7 +26,7 @@ export const trafficOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/traffic',
-    summary: 'Returns entries of the traffic log; with `wait`, it waits until there is an entry.',
+    summary: 'Returns entries of the traffic log; with `wait`, responds only when there is an entry.',
     query: { ...which, ...partOf, wait: 'how long to wait for an entry, in host time: `10s`, at most one minute' },
     tool: {
       name: 'list_entries',
@@ -44,7 +44,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/traffic/stream',
     summary:
-      'Streams entries as server-sent events. An entry that was sent before its end is sent again at its end. The event `reset` means that the sandbox was reset or loaded.',
+      'Streams entries as server-sent events. An entry of a request or delivery that had not ended is sent again when the request or delivery ends. The event `reset` means that the sandbox was reset or loaded.',
     query: which,
     answers: 'text/event-stream',
     run: (sandbox, _, asked) => streamed(sandbox, asked),
@@ -186,8 +186,8 @@ function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
 }
 
 /**
- * Returns the entries of the requested message, or all entries. For a message it uses an index, because a search in a
- * long log would be slow.
+ * Returns the entries of the requested message, or all entries. For a message, this function uses an index, because a
+ * search in a long log would be slow.
  */
 function source({ traffic }: Sandbox, query: URLSearchParams): readonly Entry[] {
   const message = query.get('message')

@@ -18,8 +18,8 @@ export function writerOf({ traffic }: Sandbox): EntryWriter {
 }
 
 /**
- * A redaction that redacts nothing. It is used for snapshots, because their clients have the tokens. Matchers then see
- * the same signatures and headers as in a local sandbox.
+ * A redaction that redacts nothing. Snapshots use this redaction, because a client that requests a snapshot has the
+ * tokens. Matchers then see the same signatures and headers as in a local sandbox.
  */
 export class OpenRedaction extends Redaction {
   override text(given: string): string {

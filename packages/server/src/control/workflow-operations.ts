@@ -48,7 +48,7 @@ export const workflowOrders: readonly ControlOperation[] = regional([
     query: { secrets: '`true`: includes headers that look like secrets and values that the trigger redacts' },
     tool: {
       name: 'get_run_history',
-      when: 'Returns each step with its result, for a test that replays it: `stuntdouble history --run ID` saves it to a file.',
+      when: 'The history contains each step with its result. `stuntdouble history --run ID` saves the history to a file for a test that replays it.',
       effect: 'reads',
       next: 'explain_workflow_run to see what the run waits for.',
       args: { id: 'ID of a workflow run' },

@@ -20,8 +20,7 @@ export const workflowStubOperations: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/workflow/stubs/returns',
-    summary:
-      'Makes a step return this value without running its body: in every run, or only the `nth` step of this name.',
+    summary: 'Makes every step of this name, or only the `nth`, return this value without running its body.',
     body: v.strictObject({ ...which, value: v.optional(v.unknown()) }),
     example: { name: 'charge', value: { id: 'ch_1' } },
     run: ({ workflow }, { name, nth, value }) => void refusing(() => workflow.stubStep(name, nth).returns(value)),

@@ -149,7 +149,6 @@ function runnerOf(
   return { runner: first, doubts }
 }
 
-/** Returns the installed version of a package; `undefined` if it is not installed. */
 function versionIn(folder: string, name: string): string | undefined {
   for (const modules of createRequire(join(folder, 'package.json')).resolve.paths(name) ?? []) {
     const path = join(modules, name, 'package.json')

@@ -52,7 +52,7 @@ export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): P
 const ongoing = 'The timeout of the test continues while the test waits. Set a timeout that is long enough.\n'
 
 /**
- * Serves the page and waits until the test may continue. It does not change the timeout of the test.
+ * Serves the page and waits until the test may continue. This function does not change the timeout of the test.
  * @param note text to print after the link
  */
 export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = ''): Promise<void> {

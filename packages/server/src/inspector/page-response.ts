@@ -47,8 +47,8 @@ async function editor(): Promise<RawResponse> {
 }
 
 /**
- * Returns the response with a page. Its headers prevent the page from running other scripts, and from contacting other
- * hosts.
+ * Returns the response with a page. The headers of the response prevent the page from running other scripts, and from
+ * contacting other hosts.
  */
 export function answerOf(given: InspectorPage): RawResponse {
   return {

@@ -2,7 +2,10 @@ type Lift = () => boolean
 
 let lift: Lift | undefined
 
-/** Sets the function that switches off the timeout of the running test. The fixtures of each runner call it. */
+/**
+ * Registers the function that switches off the timeout of the running test. The fixtures of each runner register their
+ * own function.
+ */
 export function onLiftTimeout(by: Lift): void {
   lift = by
 }

@@ -48,7 +48,7 @@ export const extraTools: readonly ToolRow[] = [
   {
     name: 'find_failing_seed',
     description:
-      'Plays a scenario with one seed after another until it does not hold, and returns that seed with its failed expectation and timeline. It does not change this sandbox. Give either a scenario or the name of a shipped one.',
+      'Plays a scenario with one seed after another until the scenario does not hold. Returns the failing seed with the failed expectation and the timeline. This sandbox is not changed. Give either a scenario or the name of a shipped one.',
     input: inputOf({
       scenario: { type: 'object', description: 'scenario with steps and expectations, as for play_scenario' },
       name: { type: 'string', description: 'name of a shipped scenario, such as `lost-acknowledgements`' },

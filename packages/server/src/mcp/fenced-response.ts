@@ -33,7 +33,7 @@ export function answerText({ said, data, own, next }: ToolResult, { part }: Part
 function morePartsOf(parts: number, at: number, asksAgain: boolean): string {
   if (!asksAgain) return `This is the first of ${parts} pages; get_timeline and list_entries return the other data.`
   if (at === parts) return `This is page ${at} of ${parts}, the last.`
-  return `This is page ${at} of ${parts}. Call again with "page": ${at + 1} for the next, or request less.`
+  return `This is page ${at} of ${parts}. Call again with "page": ${at + 1} for the next page, or request less data.`
 }
 
 /**

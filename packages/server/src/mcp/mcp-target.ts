@@ -10,7 +10,6 @@ export interface ControlResponse {
   readonly ok: boolean
   /** Body of the response: a JSON value, or a text. */
   readonly value: unknown
-  /** Whether a list has more items. */
   readonly hasMore: boolean
 }
 

@@ -19,7 +19,7 @@ const numbers: ReadonlySet<string> = new Set(['limit', 'skip', 'after', 'around'
 /** Schemas of the arguments that many tools have. */
 export const common = {
   tenant: { type: 'string', description: 'another tenant of the same server; list_tenants lists them' },
-  page: { type: 'integer', minimum: 1, description: 'page of a long response' },
+  page: { type: 'integer', minimum: 1, description: 'number of the page of a long response' },
   full: { type: 'boolean', description: 'whether to return long texts completely; use page for a long response' },
 } as const
 

@@ -28,7 +28,7 @@ export const prompts: readonly PromptRow[] = [
     text: ({ failure, message }, { isTrace }) => [
       'A test of an app fails. The app runs against stuntdouble, which captured all traffic. Find the cause.',
       ...pasted('The runner printed:', failure),
-      ...pasted('It is about the message with this ID:', message),
+      ...pasted('The failure is about the message with this ID:', message),
       isTrace
         ? '1. Read the timeline below. 2. Use list_entries to check headers, bodies and responses of unusual entries.'
         : '1. Read the timeline below. 2. Call explain_message for a message in an unexpected state, list_diagnostics for accepted requests without effect, list_store_diagnostics for commands that the service may reject, and list_unused_faults for faults that were never injected. 3. Use list_entries to check headers, bodies and responses.',

@@ -9,7 +9,9 @@ export function checkArguments({ name, input }: ToolRow, given: ToolArguments): 
   const unknown = Object.keys(given).find((one) => !known.includes(one))
   if (unknown !== undefined && !input.additionalProperties) {
     const takes = known.length === 0 ? 'none' : known.join(', ')
-    throw new Mistake(`${name}: unknown argument ${shown(unknown)}.${didYouMean(unknown, known)} It takes ${takes}.`)
+    throw new Mistake(
+      `${name}: unknown argument ${shown(unknown)}.${didYouMean(unknown, known)} The tool takes ${takes}.`,
+    )
   }
   const missing = input.required.find((one) => given[one] === undefined)
   if (missing !== undefined) throw new Mistake(`${name}: argument "${missing}" is missing: ${saidOf(input, missing)}.`)

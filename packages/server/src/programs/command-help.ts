@@ -5,7 +5,7 @@ import { about, type CommandEntryPoint, exitCodes, groups, programs } from './pr
 export const helpColumns = 100
 /**
  * Maximum number of lines of a help text with all options. If there are more, the help describes only the common
- * options, and lists the names of the others.
+ * options, and lists the names of the other options.
  */
 export const helpLines = 38
 /** Maximum width of the column with the options, before their descriptions. */
@@ -31,7 +31,7 @@ export function groupedOptions({
 /**
  * Returns the help of one command.
  * @param topic group whose options are described, or `all` for every group. Default: all options if they fit into
- *   {@link helpLines}, otherwise the common ones
+ * {@link helpLines}, otherwise the common options
  */
 export function helpOf(name: string, { description }: CommandEntryPoint, program: Program, topic?: string): string {
   const groups = groupedOptions(program)

@@ -42,7 +42,7 @@ function realHosts(env: Readonly<Record<string, string | undefined>>, source = '
   const found = realHostsIn(env).map(
     ({ variable, host }): Finding => ({
       state: 'bad',
-      text: `${variable} in ${source} is ${plain(host)}, a host of the real service that a test could reach. Unset it, or use the output of "stuntdouble env".`,
+      text: `${variable} in ${source} is ${plain(host)}, a host of the real service that a test could reach. Remove the variable, or use the output of "stuntdouble env".`,
     }),
   )
   return found.length > 0 ? found : [{ state: 'good', text: `No variable in ${source} points to the real service` }]
@@ -84,8 +84,8 @@ function installed(name: string, range: string | undefined): Finding | undefined
 }
 
 /**
- * Returns the installed version of a package. It reads the file directly, because many packages do not export their
- * package.json.
+ * Returns the installed version of a package. This function reads the package.json directly, because many packages do
+ * not export their package.json.
  */
 function versionOf(name: string): string | undefined {
   for (const directory of createRequire(join(process.cwd(), 'package.json')).resolve.paths(name) ?? []) {
@@ -96,8 +96,8 @@ function versionOf(name: string): string | undefined {
 }
 
 /**
- * Returns whether a range contains a version. It supports only the ranges in the package.json of stuntdouble:
- * `>=22.12`, `^3.0.0`, and both joined by `||`.
+ * Returns whether a range contains a version. This function supports only the ranges in the package.json of
+ * stuntdouble: `>=22.12`, `^3.0.0`, and both joined by `||`.
  */
 function satisfies(version: string, range: string): boolean {
   return range.split('||').some((one) => {

@@ -45,7 +45,7 @@ export const program: Program = {
     listen: {
       type: 'string',
       valueHint: 'PORT',
-      description: 'local port behind --endpoint; compares deliveries, too',
+      description: 'local port behind --endpoint, to compare deliveries, too',
     },
     dialect: {
       type: 'string',
@@ -57,12 +57,12 @@ export const program: Program = {
       type: 'string',
       valueHint: 'service|redis',
       default: 'service',
-      description: 'known differences of the service or a redis-server',
+      description: 'known differences to accept: of the service or of a redis-server',
     },
     scenario: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'compare the store steps of this scenario instead; repeatable',
+      description: 'scenario whose store steps replace the built-in cases; repeatable',
     },
     only: { type: 'string', valueHint: 'TEXT', description: 'only cases whose names contain this text' },
     yes: { type: 'boolean', description: 'start without a question; required without a terminal' },
@@ -159,7 +159,7 @@ async function compared({
     interrupts++
     if (interrupts === 1) {
       console.error(
-        'stuntdouble: interrupted; removing everything that was created. Press Ctrl-C again to leave it there.',
+        'stuntdouble: interrupted; removing everything that was created. Press Ctrl-C again to end without removing anything more.',
       )
       connection.interrupt()
     } else {
@@ -226,7 +226,7 @@ function showProgress(line: string): void {
 }
 
 function howToRemove({ prefix }: DriftPlan): string {
-  return `stuntdouble: to remove it, find names that begin with ${prefix}. In a store, repeat SCAN 0 MATCH ${prefix}* until the cursor is 0 and DEL every key; in a queue, check the lists of messages, queues, URL groups and schedules.`
+  return `stuntdouble: to remove what is left, find names that begin with ${prefix}. In a store, repeat SCAN 0 MATCH ${prefix}* until the cursor is 0 and DEL every key; in a queue, check the lists of messages, queues, URL groups and schedules.`
 }
 
 async function record(file: string, outcome: DriftReport, { version, dialect, hide }: DriftPlan): Promise<void> {

@@ -9,8 +9,8 @@ import { readText } from '../text-file.js'
 import { connected, refuseUnknownTenant } from './env-program.js'
 
 /**
- * Maximum size of the input, in bytes. A run is smaller, even with the largest payload and results that the service
- * accepts.
+ * Maximum size of the input, in bytes. The history of one run is smaller, even with the largest payload and results
+ * that the service accepts.
  */
 export const maxRun = 67_108_864
 
@@ -31,7 +31,7 @@ export const program: Program = {
     out: { type: 'string', valueHint: 'FILE', description: 'file for the history (default: standard output)' },
     'include-secrets': {
       type: 'boolean',
-      description: 'keep secret headers and values that the trigger redacts',
+      description: 'include secret headers and values that the trigger redacts',
     },
     server: {
       type: 'string',

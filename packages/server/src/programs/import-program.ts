@@ -127,7 +127,10 @@ function formatOf(given: ParsedArguments, out: string | undefined): 'yaml' | 'js
   return out?.endsWith('.json') ? 'json' : 'yaml'
 }
 
-/** Returns the first line of a scenario file. It names the schema, so that editors can complete and check the file. */
+/**
+ * Returns the first line of a scenario file. This line names the schema, so that editors can complete and check the
+ * file.
+ */
 function schemaLine(out: string | undefined): string {
   const schema = relative(
     dirname(out ?? 'scenario.yaml'),
@@ -143,7 +146,7 @@ function scenarioText({ scenario, notes }: Imported, format: 'yaml' | 'json', ou
   return `${[schemaLine(out), ...comments].join('\n')}\n${body}`
 }
 
-/** Describes what was redacted and what was assumed. It never contains a secret. */
+/** Describes what was redacted and what was assumed. The description never contains a secret. */
 function report({ scenario, redactions, notes }: Imported): string {
   const lines = [
     `${plainText(scenario.name)}: ${scenario.steps!.filter((step) => 'publish' in step).length} published, ${redactions.length} values redacted`,

@@ -29,7 +29,8 @@ const {
 } = serveArguments
 
 /**
- * Options of the server that this command starts. It starts a server only if neither `--url` nor `--trace` is given.
+ * Options of the server that this command starts. The command starts a server only if neither `--url` nor `--trace` is
+ * given.
  */
 const ofOwnServer = {
   'serve-port': {
@@ -50,12 +51,12 @@ const ofOwnServer = {
 export const program: Program = {
   args: {
     url: { type: 'string', valueHint: 'URL', description: 'running server to connect to (default: start one)' },
-    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'tenant, unless a call names one' },
+    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'tenant of calls that do not name one' },
     'control-token': controlTokenOption,
     trace: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'read a saved trace instead; only reading tools are available',
+      description: 'saved trace to read instead of a server, with reading tools only',
     },
     http: { type: 'boolean', description: 'use HTTP on this machine instead of the standard streams' },
     port: { type: 'string', valueHint: 'N', default: httpPort, description: 'port of --http; 0 selects a free one' },

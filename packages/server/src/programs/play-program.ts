@@ -53,7 +53,7 @@ export const program: Program = {
   },
 }
 
-/** Results of all runs. `shown` is the first run that failed. If no run failed, it is the last run. */
+/** Results of all runs. `shown` is the first run that failed. If no run failed, `shown` is the last run. */
 interface Outcome {
   readonly runs: number
   readonly failed: readonly (string | number)[]

@@ -8,7 +8,7 @@ export const about = {
 export interface CommandEntryPoint {
   /** Summary of the command: an imperative without a full stop, of at most 70 characters. */
   readonly description: string
-  /** Loads the program of the command on demand, so that a command does not import the modules of the others. */
+  /** Loads the program of the command on demand, so that a command does not import the modules of other commands. */
   load(): Promise<{ readonly program: Program }>
 }
 
@@ -52,7 +52,7 @@ export const programs: Readonly<Record<string, CommandEntryPoint>> = {
     load: () => import('./import-program.js'),
   },
   history: {
-    description: 'Save the history of a workflow run, to replay it against later code',
+    description: 'Save a workflow run history, to replay it against later code',
     load: () => import('./history-program.js'),
   },
   diff: {
@@ -80,7 +80,7 @@ export const programs: Readonly<Record<string, CommandEntryPoint>> = {
     load: () => import('./mcp-program.js'),
   },
   drift: {
-    description: 'Run the same requests on a real service and print what differs',
+    description: 'Send the same requests to the double and a real service, and compare',
     load: () => import('./drift-program.js'),
   },
   doctor: {
@@ -101,5 +101,5 @@ export const exitCodes: Readonly<Record<0 | 1 | 2 | 3 | 4, { readonly short: str
     full: 'wrong usage, a file that cannot be read, or a comparison that did not finish',
   },
   3: { short: 'state not saved', full: 'a server has ended and could not write its last state to its file' },
-  4: { short: 'runs missing', full: 'no run of a campaign failed, but some were not run' },
+  4: { short: 'runs missing', full: 'no run of a campaign failed, but not all runs were carried out' },
 }

@@ -81,8 +81,8 @@ function tenantOf(server: StuntdoubleServer, name: string): Sandbox {
  */
 function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve, reject) => {
-    // Install the signal handlers first, so that no signal is lost. They run only after this function has returned,
-    // when `group` is set.
+    // Install the signal handlers first, so that no signal is lost. The handlers run only after this function has
+    // returned, when `group` is set.
     const stop = handOn((name) => group.signal(name))
     const group = new ProcessGroup(command, words, env)
     endWithNpm(() => void group.signal('SIGTERM'))

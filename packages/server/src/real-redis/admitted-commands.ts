@@ -116,8 +116,8 @@ const setting = latin1('notify-keyspace-events')
 const secretSetting = /pass|auth|user|key-file/i
 
 /**
- * Removes settings with secrets from the arguments of CONFIG GET. A pattern such as `*` could match such settings. It
- * is replaced by the only setting that clients may change.
+ * Removes settings with secrets from the arguments of CONFIG GET. A pattern such as `*` could match such settings. Such
+ * a pattern is replaced by the only setting that clients may change.
  */
 function withoutSecrets(argv: readonly Bytes[]): readonly Bytes[] {
   const names = argv.slice(2).flatMap((name) => {

@@ -9,7 +9,7 @@ import { RealRedisTaken } from './real-redis-errors.js'
 
 /**
  * Beginning of the name of every marker. In a Cluster, a suffix determines the hash slot of the marker, and therefore
- * its node.
+ * the node of the marker.
  */
 export const markerName = 'stuntdouble:engine'
 
@@ -113,7 +113,7 @@ export class Marker {
       const held = await connection.send([latin1('GET'), this.key])
       if (held !== utf8(this.#lease.owner)) {
         await connection.send([latin1('UNWATCH')])
-        // A server that is busy with a script returns an error instead of the owner.
+        // A server that is busy with a script returns an error instead of the value of the marker.
         if (held instanceof ReplyError) throw held
         return undefined
       }

@@ -30,7 +30,7 @@ export async function sharesOf(access: RedisAccess): Promise<readonly MasterSlot
     const shares = sharesIn(await connection.send(slotsOfCluster), access.url)
     if (shares.length === 0)
       throw new RealRedisUnreachable(
-        'The Redis Cluster has no slots yet. Create it first, with redis-cli --cluster create.',
+        'The Redis Cluster has no hash slots yet. Create the Cluster first, with redis-cli --cluster create.',
       )
     for (const { place } of shares) await judged(place, access.allowed)
     return shares

@@ -4,9 +4,9 @@ import type { ShadowDifference } from './shadow.js'
 /** Options that use a real Redis. */
 export interface RealRedisChoice {
   /**
-   * URL of an empty Redis or Valkey in which the store keeps its data, such as `redis://127.0.0.1:6379`. For a Cluster,
-   * use the URL of any node. The Redis belongs to this server until `close()` empties it. The server must use the real
-   * clock, and can have only one tenant.
+   * URL of a Redis or Valkey, empty at the start, in which the store keeps its data, such as `redis://127.0.0.1:6379`.
+   * For a Cluster, use the URL of any node. The Redis belongs to this server until `close()` empties it. The server
+   * must use the real clock, and can have only one tenant.
    */
   readonly realRedis?: string
   /**

@@ -28,8 +28,8 @@ export interface RealRedisSettings {
 }
 
 /**
- * Default lease. It is much longer than a server may be busy with a slow script, so that the marker does not expire
- * during the script.
+ * Default lease. The lease is much longer than the time for which a slow script may block a server, so that the marker
+ * does not expire during the script.
  */
 const usualLease = 60_000
 const usualPatience = 5_000

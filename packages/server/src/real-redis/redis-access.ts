@@ -25,7 +25,7 @@ export async function connectTo(
     ...{ certified: place.host, tls, user, password, patience, silence: patience },
     reasons: {
       slow: tls
-        ? 'it does not respond to TLS; for a connection without TLS, the URL begins with redis://'
+        ? 'it does not respond to TLS; for a connection without TLS, the URL must begin with redis://'
         : 'it does not respond',
       closed: 'it closed the connection',
       left: 'it was closed',

@@ -268,7 +268,7 @@ export class RedisNode {
   #lose(): void {
     hostClearTimeout(this.#renewal)
     this.#trouble = new RealRedisTaken(
-      `The real Redis at ${this.name} no longer belongs to this sandbox: its marker was deleted, for example by a restart, a flush or a pause longer than its lease. The sandbox does not use it any more. reset() uses it again if it is empty.`,
+      `The real Redis at ${this.name} no longer belongs to this sandbox: its marker was deleted, for example by a restart, a flush or a pause longer than its lease. The sandbox no longer uses this Redis. reset() uses the Redis again if the Redis is empty.`,
     )
   }
 

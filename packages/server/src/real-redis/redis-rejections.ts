@@ -14,7 +14,7 @@ export function refusalOf(error: unknown, encoding: Encoding): RawResponse {
   }
   if (!(error instanceof ReplyError)) throw error
   if (error.message.startsWith('BUSY ')) {
-    const sentence = `The real Redis is busy with a script. SCRIPT KILL ends it unless it has written something. ${error.message}`
+    const sentence = `The real Redis is busy with a script. SCRIPT KILL ends the script unless the script has already written data. ${error.message}`
     return jsonAnswer({ error: sentence }, 503, [['retry-after', '1']])
   }
   return failed(error, 400, encoding)

@@ -153,7 +153,7 @@ export class RedisService {
     return endOf(await this.execute(argv, user, via, call).then(always, thrown))
   }
 
-  /** Runs all commands as one transaction, or none of them. @throws ReplyError for the first rejected one */
+  /** Runs all commands as one transaction, or none of them. @throws ReplyError for the first rejected command */
   async transact(rows: readonly Argv[], user: User, call: ServiceRequest): Promise<readonly End[]> {
     const { front, engine } = this
     const { store } = front

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { isLoopbackAddress } from '../listen-addresses.js'
 import { RealRedisUnreachable } from './real-redis-errors.js'
 
-// Parses the URL of a real Redis. Its host must be this machine or an allowed host.
+// Parses the URL of a real Redis. The host of the URL must be this machine or an allowed host.
 
 export interface RedisLocation {
   readonly host: string

@@ -151,7 +151,7 @@ const apartToo = /^MEMORY (?!USAGE$)/i
  */
 function turnOf(argv: readonly Bytes[], double: CommandOutcome): ShadowTurn | undefined {
   const name = argv[0]?.toUpperCase() ?? ''
-  // Do not send a command that the double does not know. It could have any effect, such as SHUTDOWN.
+  // Do not send a command that the double does not know. Such a command could have any effect, as SHUTDOWN does.
   if (apart.test(name) || apartToo.test(`${name} ${argv[1]}`)) return undefined
   if (commandTable.find(argv) === undefined) return undefined
   const reply = 'reply' in double ? double.reply : undefined

@@ -22,7 +22,7 @@ export interface RedisClientOptions {
   readonly patience: number
   /**
    * Time after which a server that does not reply to a command counts as disconnected, in milliseconds of host time.
-   * Default: no timeout, because the caller has its own.
+   * Default: no timeout, because the caller has its own timeout.
    */
   readonly silence?: number
   readonly reasons: ConnectionReasons

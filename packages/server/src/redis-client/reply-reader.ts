@@ -77,8 +77,8 @@ export class ReplyReader {
   }
 
   /**
-   * Returns the index of the end of a line. It uses a loop, because a native search is slower for the few bytes of most
-   * lines.
+   * Returns the index of the end of a line. This function uses a loop, because a native search is slower for the few
+   * bytes of most lines.
    */
   #lineEnd(from: number): number {
     const buffer = this.#buffer

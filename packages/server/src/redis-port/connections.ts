@@ -27,7 +27,10 @@ export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): RespStore {
   }
 }
 
-/** Returns the function that signs in users of a sandbox's store. It is called when a client sends AUTH. */
+/**
+ * Returns the function that signs in users of a sandbox's store. The returned function is called when a client sends
+ * AUTH.
+ */
 export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): RespHost {
   const home = homeOf(sandbox, refuses)
   return {
@@ -69,7 +72,7 @@ function textOf(bytes: Uint8Array, from: number, to: number): Bytes {
 export interface StreamOptions {
   /** Receives internal errors. Without this function, internal errors are uncaught exceptions. */
   readonly report?: (error: unknown) => void
-  /** Accounts for the memory of all connections, because they share one limit. */
+  /** Account of the memory of all connections, because all connections share one limit. */
   readonly crowd?: Crowd
   /** Called when the client begins a TLS handshake. The stream is then closed. */
   readonly spokeTls?: () => void
@@ -100,7 +103,7 @@ export function serveStream(
     write: (bytes: Bytes) => put(bytes, settle),
     share: (shared: Shared, done: () => void) => {
       // Send bytes as an array only over a socket. A stream in this process would pass the same array to all clients,
-      // and one client could change the data of the others.
+      // and one client could change the data of the other clients.
       const isSocket = stream instanceof NetSocket
       if (isSocket) shared.array ??= Buffer.from(shared.bytes, 'latin1')
       put((isSocket && shared.array) || shared.bytes, done)

@@ -85,8 +85,8 @@ export interface RedisSocket extends AsyncDisposable {
 }
 
 /**
- * Opens the store of a sandbox at a private socket: a file that only this user can access, or a pipe on Windows. It
- * accepts connections until it is closed or the sandbox is disposed.
+ * Opens the store of a sandbox at a private socket: a file that only this user can access, or a pipe on Windows. The
+ * socket accepts connections until `close()` is called or the sandbox is disposed.
  * @throws TypeError for a user that the store does not have
  * @example
  * const { path } = await openRedisSocket(sandbox)
@@ -142,11 +142,11 @@ function userOf(sandbox: Sandbox, options: RedisConnectionOptions, by: string): 
   }
   if (engine.access.userNamed(user) !== undefined) return user
   throw new TypeError(
-    `${by}: the store has no user ${JSON.stringify(user)}. Create it with ACL SETUSER first, or omit it.`,
+    `${by}: the store has no user ${JSON.stringify(user)}. Create the user with ACL SETUSER first, or omit the user.`,
   )
 }
 
-/** Returns the two ends of a connection. They have the methods of a socket that clients call. */
+/** Returns the two ends of a connection. Both ends have the methods of a socket that clients call. */
 function streamPair(gate: () => Gate): [Duplex, Duplex] {
   const near = new ClientEnd(gate)
   const far = new End()
@@ -163,7 +163,7 @@ class End extends Duplex {
   #taken: (() => void) | undefined
 
   constructor() {
-    // Closing one end closes the other one, as with a socket.
+    // Closing one end closes the other end, as with a socket.
     super({ allowHalfOpen: false })
   }
 

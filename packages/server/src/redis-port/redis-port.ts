@@ -23,7 +23,7 @@ export interface RedisPortOptions {
   readonly most: number
   /** Time in which a client must sign in, in milliseconds of host time. */
   readonly patience: number
-  /** Accounts for the memory of all clients, because they share one limit of bytes in transit. */
+  /** Account of the memory of all clients, because all clients share one limit of bytes in transit. */
   readonly crowd?: Crowd
   /** Scheduler that shares the event loop among all connections. */
   readonly turns: Turns

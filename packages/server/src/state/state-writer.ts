@@ -152,8 +152,8 @@ const numbers = new WeakMap<Traffic, number>()
 let latest = 0
 
 /**
- * Returns a number that is different for each traffic log. It is needed because the entries of a reset sandbox count
- * from 1 again.
+ * Returns a number that is different for each traffic log. The number is needed because the entries of a reset sandbox
+ * count from 1 again.
  */
 function numberOf(traffic: Traffic): number {
   const known = numbers.get(traffic) ?? ++latest

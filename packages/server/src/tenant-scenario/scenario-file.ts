@@ -112,8 +112,8 @@ function parsed(source: string, lines: LineCounter, file: string) {
       version: '1.2',
       schema: 'core',
       strict: true,
-      // Switch off the parser's check for duplicate keys. It is slow, because it compares every key with every other
-      // key. `dangersOf()` finds duplicates instead.
+      // Switch off the parser's check for duplicate keys. The parser's check is slow, because it compares every key
+      // with every other key. `dangersOf()` finds duplicates instead.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'warn',

@@ -7,7 +7,7 @@ import { ClusterStoreError } from '../../src/cluster/store-link.js'
 import { Deleted, NotOwner } from '../../src/cluster/tenant-lease.js'
 
 const nothing = 'Nothing was done. Send the request again.'
-const perhaps = 'The request may or may not have run. Check before you send it again.'
+const perhaps = 'The request may or may not have run. Check the data of the tenant before you send the request again.'
 const away = 'The Redis that keeps the tenants is unavailable: '
 
 // docs/cluster.md states that a 503 contains one of two statements, once.

@@ -5,15 +5,15 @@ import { afterAll, test as check, describe, expect, vi } from 'vitest'
 // the app, for docs/case-studies.md.
 
 /** The part of `test` from `stuntdouble/vitest` that the case studies use. */
-export type StoryTest = (title: string, body: (fixtures: SandboxFixtures) => Promise<void>) => void
+export type CaseStudyTest = (title: string, body: (fixtures: SandboxFixtures) => Promise<void>) => void
 
-export interface Story<App> {
-  readonly asItWas: App
-  readonly mended: App
+export interface CaseStudy<App> {
+  readonly broken: App
+  readonly fixed: App
   /** Expression that the failure must match above its timeline. */
   readonly cause: RegExp
   /** Options of the fixture, for both apps or for each of them. */
-  readonly options?: FixtureOptions | { readonly asItWas: FixtureOptions; readonly mended: FixtureOptions }
+  readonly options?: FixtureOptions | { readonly broken: FixtureOptions; readonly fixed: FixtureOptions }
 }
 
 /** Maximum lines above the timeline. */
@@ -22,29 +22,29 @@ const maxLines = 15
 /**
  * Runs the test of a case study with both apps.
  * @param name name of the folder with the apps, in which the failure is stored as `failure.txt`
- * @example story('late-answer', { asItWas, mended, cause: /came too late/ }, (test, app) => { test('…', async ({ sandbox }) => { … }) })
+ * @example caseStudy('late-answer', { broken, fixed, cause: /after the timeout/ }, (test, app) => { test('…', async ({ sandbox }) => { … }) })
  */
-export function story<App>(
+export function caseStudy<App>(
   name: string,
-  { asItWas, mended, cause, options = {} }: Story<App>,
-  write: (test: StoryTest, app: App) => void,
+  { broken, fixed, cause, options = {} }: CaseStudy<App>,
+  write: (test: CaseStudyTest, app: App) => void,
 ): void {
-  const each = 'asItWas' in options ? options : { asItWas: options, mended: options }
+  const each = 'broken' in options ? options : { broken: options, fixed: options }
   describe(`${name}, broken app`, () => {
-    const test = testWith(each.asItWas)
-    const told: string[] = []
+    const test = testWith(each.broken)
+    const messages: string[] = []
     test.beforeEach(({ task, onTestFailed }) => {
       // The output must not depend on the date. With `timers`, the fixture fakes the time itself.
-      if (each.asItWas.timers === undefined) vi.setSystemTime('2026-11-22T12:00:00Z')
+      if (each.broken.timers === undefined) vi.setSystemTime('2026-11-22T12:00:00Z')
       // This hook is registered before those of the fixture, so it is called after them.
-      onTestFailed(() => void told.push(...(task.result?.errors ?? []).map(({ message }) => asPrinted(message))))
+      onTestFailed(() => void messages.push(...(task.result?.errors ?? []).map(({ message }) => asPrinted(message))))
     })
     // The failure is composed after the hooks of the test, so the real time is restored later.
     afterAll(() => void vi.useRealTimers())
-    write(test.fails as StoryTest, asItWas)
+    write(test.fails as CaseStudyTest, broken)
     check('names the cause in its failure', async () => {
-      expect(told).toHaveLength(1)
-      const [text] = told as [string]
+      expect(messages).toHaveLength(1)
+      const [text] = messages as [string]
       const above = aboveTimeline(text)
       expect(above).toMatch(cause)
       expect(above.split('\n').length, above).toBeLessThanOrEqual(maxLines)
@@ -52,7 +52,7 @@ export function story<App>(
       await expect(`${text}\n`).toMatchFileSnapshot(`./${name}/failure.txt`)
     })
   })
-  describe(`${name}, fixed app`, () => write(testWith(each.mended) as StoryTest, mended))
+  describe(`${name}, fixed app`, () => write(testWith(each.fixed) as CaseStudyTest, fixed))
 }
 
 function testWith(options: FixtureOptions): typeof base {
