@@ -8,13 +8,17 @@ const shop = 'https://shop.test/orders'
 
 /** The recorded question: what does the queue do without a destination at an endpoint? */
 const conversation: readonly (readonly [why: string, tool: string, args: Record<string, unknown>])[] = [
-  ['The endpoint answers,', 'respond_to_deliveries', { to: shop, response: 200 }],
-  ['but twice nobody is there.', 'script_deliveries', { to: shop, steps: [{ kind: 'refused' }, { kind: 'refused' }] }],
-  ['One message goes there.', 'publish_message', { to: shop, body: { id: 42 }, retries: 3 }],
-  ['The first attempts are made.', 'advance_clock', { by: '30s' }],
-  ['What comes next?', 'list_timers', {}],
-  ['How does it end?', 'drain_clock', {}],
-  ['And is all well?', 'check_invariants', {}],
+  ['Register a response of the endpoint:', 'respond_to_deliveries', { to: shop, response: 200 }],
+  [
+    'Refuse the first two connections:',
+    'script_deliveries',
+    { to: shop, steps: [{ kind: 'refused' }, { kind: 'refused' }] },
+  ],
+  ['Publish one message:', 'publish_message', { to: shop, body: { id: 42 }, retries: 3 }],
+  ['Run the first attempts:', 'advance_clock', { by: '30s' }],
+  ['List what happens next:', 'list_timers', {}],
+  ['Run everything to the end:', 'drain_clock', {}],
+  ['Check the invariants:', 'check_invariants', {}],
 ]
 
 /** Returns the page with both parts up to date. */
@@ -29,24 +33,24 @@ function between(page: string, name: string, text: string): string {
   return `${page.slice(0, from)}${begin}\n\n${text}\n\n${page.slice(page.indexOf('<!-- end -->', from))}`
 }
 
-const effects = { reads: '', changes: 'changes', destroys: 'deletes' } as const
+const effects = { reads: 'reads', changes: 'changes', destroys: 'deletes' } as const
 
 function toolTable(): string {
   const rows = tools.map(({ name, description, effect, ofTraces }) => {
     const what = description.replaceAll('|', '\\|')
-    return `| \`${name}\` | ${what} | ${effects[effect]} | ${ofTraces ? 'yes' : ''} |`
+    return `| \`${name}\` | ${what} | ${effects[effect]} | ${ofTraces ? 'yes' : 'no'} |`
   })
-  return ['| Tool | | The world | Saved traces |', '|---|---|---|---|', ...rows].join('\n')
+  return ['| Tool | Use | Effect | For saved traces |', '|---|---|---|---|', ...rows].join('\n')
 }
 
 async function played(): Promise<string> {
   await using server = await startServer({ port: 0, clock: 'manual' })
-  const world = new ServerTarget({ url: server.origin, tenant: 'main' })
-  const told: string[] = []
+  const sandbox = new ServerTarget({ url: server.origin, tenant: 'main' })
+  const parts: string[] = []
   for (const [why, name, args] of conversation) {
     const tool = tools.find((one) => one.name === name)!
-    const { text } = await called(tool, world, args)
-    told.push(`${why} \`${name} ${JSON.stringify(args)}\`\n\n\`\`\`text\n${text}\n\`\`\``)
+    const { text } = await called(tool, sandbox, args)
+    parts.push(`${why} \`${name} ${JSON.stringify(args)}\`\n\n\`\`\`text\n${text}\n\`\`\``)
   }
-  return told.join('\n\n')
+  return parts.join('\n\n')
 }

@@ -49,10 +49,8 @@ const scenarioPage = new URL('../../docs/scenarios.md', import.meta.url)
 writeFileSync(scenarioPage, withTables(readFileSync(scenarioPage, 'utf8')))
 const promisePage = new URL('../../docs/invariants.md', import.meta.url)
 writeFileSync(promisePage, withPromiseTable(readFileSync(promisePage, 'utf8')))
-for (const page of ['docs/server.md', 'SECURITY.md']) {
-  const file = new URL(`../../${page}`, import.meta.url)
-  writeFileSync(file, withLimitTable(readFileSync(file, 'utf8')))
-}
+const optionsPage = new URL('../../docs/server-options.md', import.meta.url)
+writeFileSync(optionsPage, withLimitTable(readFileSync(optionsPage, 'utf8')))
 const agentPage = new URL('../../docs/mcp.md', import.meta.url)
 writeFileSync(agentPage, await withToolsAndConversation(readFileSync(agentPage, 'utf8')))
 const faultPage = new URL('../../docs/faults.md', import.meta.url)

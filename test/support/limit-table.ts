@@ -3,16 +3,29 @@ import { type LimitRow, limitRows } from '../../packages/server/test/limit-rows.
 const begin = '<!-- begin limits: `npm run docs` writes this -->'
 const end = '<!-- end -->'
 
-/** Returns a page with the table of limits in packages/server/src/server-limits.ts. */
+/** Returns a page with the tables of the limits in packages/server/src/server-limits.ts. */
 export function withLimitTable(page: string): string {
   const from = page.indexOf(begin)
   if (from === -1) throw new Error(`The page has no line ${begin}`)
-  const table = ['| Limit | Set by | Default | Beyond it |', '|---|---|---|---|', ...limitRows.map(rowOf)]
-  return `${page.slice(0, from)}${begin}\n\n${table.join('\n')}\n\n${page.slice(page.indexOf(end, from))}`
+  const text = [
+    '### Limits that you can set',
+    ...table(['Limit', 'Set by', 'Default', 'Beyond it'], limitRows.filter(({ set }) => set !== 'fixed').map(settable)),
+    '### Fixed limits',
+    ...table(['Limit', 'Value', 'Beyond it'], limitRows.filter(({ set }) => set === 'fixed').map(fixed)),
+  ]
+  return `${page.slice(0, from)}${begin}\n\n${text.join('\n')}${page.slice(page.indexOf(end, from))}`
 }
 
-function rowOf({ set, what, default: value, unit, beyond }: LimitRow): string {
-  return `| ${what} | ${set === 'fixed' ? 'fixed' : `\`${set}\``} | ${shown(value, unit)} | ${beyond} |`
+function table(head: readonly string[], rows: readonly string[]): string[] {
+  return ['', `| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...rows, '']
+}
+
+function settable({ set, what, default: value, unit, beyond }: LimitRow): string {
+  return `| ${what} | \`${set}\` | ${shown(value, unit)} | ${beyond} |`
+}
+
+function fixed({ what, default: value, unit, beyond }: LimitRow): string {
+  return `| ${what} | ${shown(value, unit)} | ${beyond} |`
 }
 
 function shown(value: LimitRow['default'], unit: string): string {

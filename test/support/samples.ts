@@ -1,10 +1,11 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// A page shows files of examples/guides unchanged: the block below a comment with the name of a file is that file.
+// A page shows files of examples/guides, and failures of case studies, unchanged: the block below a comment with the name
+// of a file is that file.
 
 const root = new URL('../..', import.meta.url).pathname
-const sample = /(<!-- (examples\/guides\/[\w.-]+) -->\n+```\w+\n).*?(^```$)/gms
+const sample = /(<!-- (examples\/(?:guides\/[\w.-]+|case-studies\/[\w-]+\/failure\.txt)) -->\n+```\w+\n).*?(^```$)/gms
 
 /** Files that pages can show, relative to the repository. */
 export const sampleFiles: readonly string[] = globSync('examples/guides/*.{test.ts,txt}', { cwd: root }).sort()

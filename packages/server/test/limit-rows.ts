@@ -123,7 +123,7 @@ import { maxTrace } from '../src/trace-file.js'
 // Only the documentation and its tests load this file. It imports constants of every module, and most of these modules
 // import the limits of the server.
 
-/** One row of the limit tables in docs/server.md and SECURITY.md. */
+/** One row of the limit tables in docs/server-options.md. */
 export interface LimitRow {
   /** What sets it: an option of `stuntdouble serve`, a policy, or nothing. */
   readonly set: `--${string}` | `policy.${keyof Policy}` | 'fixed'
@@ -183,7 +183,7 @@ export const limitRows: readonly LimitRow[] = [
   option(
     'maxConnections',
     '--max-connections',
-    'open connections of the native protocol',
+    'open connections of the Redis protocol',
     'connections',
     'the connection is refused',
   ),
@@ -193,9 +193,9 @@ export const limitRows: readonly LimitRow[] = [
     'connections',
     'the connection is closed',
   ),
-  option('maxTenants', '--max-tenants', 'tenants', 'tenants', 'status 503, or `ERR` on the native port'),
+  option('maxTenants', '--max-tenants', 'tenants', 'tenants', 'status 503, or `ERR` on the Redis port'),
   fixed(
-    'wrong passwords on one connection of the native port',
+    'wrong passwords on one connection of the Redis port',
     freeFailures,
     'passwords',
     `each further \`AUTH\` or \`HELLO\` waits ${failurePause / 1000} s`,
@@ -259,13 +259,13 @@ export const limitRows: readonly LimitRow[] = [
     'the reader is disconnected before more is added',
   ),
   fixed(
-    'unread data of a subscriber of the native protocol, unless it had read everything before this turn of the event loop; and one message',
+    'unread data of a subscriber of the Redis protocol, unless it had read everything before this turn of the event loop; and one message',
     maxMessages,
     'bytes',
     'the connection is closed before more is added, unless `policy.maxStreamBuffer` is higher; as with `client-output-buffer-limit pubsub` of redis-server',
   ),
   fixed(
-    `unread data of a subscriber of the native protocol for more than ${longBehind / 1000} seconds of real time`,
+    `unread data of a subscriber of the Redis protocol for more than ${longBehind / 1000} seconds of host time`,
     manyMessages,
     'bytes',
     'the connection is closed',
@@ -291,7 +291,7 @@ export const limitRows: readonly LimitRow[] = [
     "`OOM command not allowed when used memory > 'maxmemory'.`; `EXEC` discards the transaction",
   ),
   fixed(
-    'name of a connection of the native protocol, or of its client library',
+    'name of a connection of the Redis protocol, or of its client library',
     maxName,
     'bytes',
     "`OOM command not allowed when used memory > 'maxmemory'.`; redis-server accepts longer names",
@@ -333,43 +333,43 @@ export const limitRows: readonly LimitRow[] = [
     '`ERR Protocol error: too big inline request`, or `mbulk count string`; the connection is closed',
   ),
   fixed(
-    'one line of the native protocol',
+    'one line of the Redis protocol',
     maxLine,
     'bytes',
     '`ERR Protocol error: too big inline request`, or `mbulk count string`; the connection is closed',
   ),
   fixed(
-    'arguments of one command of the native protocol',
+    'arguments of one command of the Redis protocol',
     maxWords,
     'arguments',
     '`ERR Protocol error: invalid multibulk length`; the connection is closed',
   ),
   fixed(
-    'one argument of the native protocol',
+    'one argument of the Redis protocol',
     maxWord,
     'bytes',
     '`ERR Protocol error: invalid bulk length`; the connection is closed. An argument beyond `policy.maxRequestSize` is read, discarded and rejected',
   ),
   fixed(
-    'one reply of the native protocol, even if `policy.maxResponseSize` is higher',
+    'one reply of the Redis protocol, even if `policy.maxResponseSize` is higher',
     maxReplyBytes,
     'bytes',
     'an error reply instead',
   ),
   fixed(
-    'one reply of the native protocol including the errors of commands that did not fit',
+    'one reply of the Redis protocol including the errors of commands that did not fit',
     maxText,
     'bytes',
     'the connection is closed',
   ),
   fixed(
-    'data that a native connection still sends after the error that ends it',
+    'data that a Redis protocol connection still sends after the error that ends it',
     farewell.bytes,
     `bytes, and ${farewell.milliseconds.toLocaleString('en')} ms`,
     'the socket is closed',
   ),
   fixed(
-    'consecutive commands of one connection of the native protocol',
+    'consecutive commands of one connection of the Redis protocol',
     turn,
     `units of about 25 ns, at least ${unitsPerRow} for a command`,
     'other connections get their turn',
@@ -382,7 +382,7 @@ export const limitRows: readonly LimitRow[] = [
     'status 431; older versions of Node.js drop the headers beyond it',
   ),
   fixed(
-    'body of a request without a valid token, from a page of another origin, to an unknown path, or to a foreign host without a response',
+    'body of a request without a valid token, from a page of another origin, to an unknown path, or to an external host without a response',
     maxUnwanted,
     'bytes',
     'the same response is sent before the body is read, and the connection is closed',
@@ -502,7 +502,7 @@ export const limitRows: readonly LimitRow[] = [
     'maxRequestSize',
     'arguments of one command, together',
     'bytes',
-    'status 413, or `ERR max request size exceeded` on the native port',
+    'status 413, or `ERR max request size exceeded` on the Redis port',
   ),
   policy('maxKeySize', 'one key in a sent command', 'bytes', 'an error that names the limit; the command does not run'),
   policy('maxScriptSteps', 'one script of the store', 'steps', 'the script is stopped with an error'),
@@ -574,7 +574,7 @@ export const limitRows: readonly LimitRow[] = [
   policy('maxRetryDelay', 'delay before a retry', 'ms', 'the limit is the delay'),
   policy(
     'handlerStallTimeout',
-    'real time of a handler in this process that neither returns nor sleeps',
+    'host time of a handler in this process that neither returns nor sleeps',
     'ms',
     'the delivery fails',
   ),

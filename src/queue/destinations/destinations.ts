@@ -597,7 +597,7 @@ export class Destinations {
       return `Delivery to ${shownUrl(url)} was refused: ${host} is a production host of the vendor. ${hints.production(host)}`
     }
     if (deliver === 'any' || (deliver === 'loopback' && isLoopback(host))) return undefined
-    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'the option deliver allows no deliveries over the network' : deliver === 'loopback' ? 'the option deliver allows only this machine' : 'the option deliver does not list this host'}. ${hints.reach(shownPattern(url), host)}`
+    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'the option deliverTo allows no deliveries over the network' : deliver === 'loopback' ? 'the option deliverTo allows only this machine' : 'the option deliverTo does not list this host'}. ${hints.reach(shownPattern(url), host)}`
   }
 
   async #follow(first: RawOutcome, attempt: Attempt, context: DeliveryContext): Promise<RawOutcome> {

@@ -16,7 +16,7 @@ const forms = copyFormats.map(({ name }) => name)
 /** Tool that copies entries in a format for other programs. */
 export const copyTool: ToolRow = {
   name: 'copy_as',
-  description: `Copies entries in one of these formats: ${copyFormats.map(({ name, label }) => `${name} (${label})`).join(', ')}. Select one entry, a message, or a range of entries. Secrets become environment variables.`,
+  description: `Copies entries in one of these formats: ${copyFormats.map(({ name, label }) => `${name} (${label})`).join('; ')}. Select one entry, a message, or a range of entries. Secrets become environment variables.`,
   input: {
     type: 'object',
     properties: {
