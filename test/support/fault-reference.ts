@@ -11,11 +11,11 @@ import {
 } from '../../src/index.js'
 import { codes, definitions, writtenAs } from './fault-tables.js'
 
-const opening = `# Every fault and its effect
+const opening = `# Fault kinds
 
 <!-- Generated from the catalog of faults: \`npm run docs\`. Do not edit. -->
 
-Each is a rule in a small story, as the timeline tells it. How rules are given, counted and composed: [Faults](../faults.md).`
+See the effect of each fault kind: a rule, and the timeline of a small example in which its fault is injected. How to add, count and combine rules: see [Faults](../faults.md).`
 
 /** Returns the page from the catalog and from runs of the examples. */
 export async function faultReference(): Promise<string> {
@@ -27,7 +27,7 @@ export async function faultReference(): Promise<string> {
     parts.push(
       `## ${kind}`,
       sentence(summary),
-      `Written as ${writtenAs(definition)}${takes}. Strikes at ${codes(points)}.`,
+      `Constructor ${writtenAs(definition)}${takes}. Injection points: ${codes(points)}.`,
       ['```text', JSON.stringify(rule), '', await shown(rule), '```'].join('\n'),
     )
   }
@@ -53,7 +53,7 @@ async function shown(rule: FaultRule): Promise<string> {
   sandbox.faults.add(rule)
   sandbox.destinations.on(shop, receiver(sandbox))
   sandbox.destinations.respond('https://shop.test/done', 200)
-  await stories[rule.on as InjectionPoint](sandbox)
+  await examples[rule.on as InjectionPoint](sandbox)
   await sandbox.clock.drain()
   return sandbox.traffic.timeline()
 }
@@ -72,7 +72,7 @@ function receiver({ queue: { signingKeys } }: Sandbox): (request: Request) => Pr
   }
 }
 
-const stories: Readonly<Record<InjectionPoint, (sandbox: Sandbox) => unknown>> = {
+const examples: Readonly<Record<InjectionPoint, (sandbox: Sandbox) => unknown>> = {
   'store.request': (sandbox) => ask(sandbox, '/incr/visits'),
   'store.command': async (sandbox) => {
     for (const path of ['/set/user/Ada', '/set/user/Eve', '/get/user']) await ask(sandbox, path)
