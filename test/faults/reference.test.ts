@@ -9,9 +9,14 @@ const page = readFileSync(new URL('../../docs/faults.md', import.meta.url), 'utf
 
 const reference = readFileSync(new URL('../../docs/reference/faults.md', import.meta.url), 'utf8')
 
-test('the tables of docs/faults.md and the reference are up to date: `npm run docs` writes them', async () => {
+test('the table of docs/faults.md and the reference are up to date: `npm run docs` writes them', async () => {
   expect(page).toBe(withFaultTables(page))
   expect(reference).toBe(await faultReference())
+})
+
+test('docs/faults.md links to the reference of every fault', () => {
+  const links = [...page.matchAll(/\]\(reference\/faults\.md#([\w-]+)\)/g)].map(([, kind]) => kind!)
+  expect(links.filter((kind) => kind !== 'faults-by-injection-point').sort()).toEqual([...faultKinds].sort())
 })
 
 test('the reference shows an effect for every fault', () => {

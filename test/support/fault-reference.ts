@@ -9,13 +9,45 @@ import {
   type InjectionPoint,
   type Sandbox,
 } from '../../src/index.js'
-import { codes, definitions, writtenAs } from './fault-tables.js'
+import { catalogTable, codes, definitions, insteadTable, pointFaultTable, writtenAs } from './fault-tables.js'
 
-const opening = `# Fault kinds
+const opening = `# All faults
 
 <!-- Generated from the catalog of faults: \`npm run docs\`. Do not edit. -->
 
-See the effect of each fault kind: a rule, and the timeline of a small example in which its fault is injected. How to add, count and combine rules: see [Faults](../faults.md).`
+This page lists every fault with its fields, its injection points, and its effect in a timeline. For rules and scripts, see [Faults](../faults.md).
+
+${catalogTable()}
+
+The column "Effect" says whether later rules are evaluated too: see [Order and composition](../faults.md#order-and-composition). The first phase is the default.
+
+## Faults by injection point
+
+${pointFaultTable()}
+
+## Adapter limits
+
+\`sandbox.fetch\` and \`stuntdouble/fetch\` support every fault. A page with \`stuntdouble/playwright\` gets broken bodies through a redirect to a server that sends them.
+
+${insteadTable()}`
+
+/** Facts that the summary of a fault leaves out. */
+const notes: Partial<Record<FaultKind, string>> = {
+  status: 'For a 503, this body is `{"error":"service unavailable"}`.',
+  'rate-limited': 'The response is the one that the service itself sends in this case, headers included.',
+  'quota-exceeded': 'The response is the one that the service itself sends in this case, headers included.',
+  'revoked-token': 'The response is the one that the service itself sends in this case, headers included.',
+  duplicate:
+    'For a delivery, the queue sees only the first response, and the copies have the same message ID and count. For a request, the work is done again, as when a proxy repeats it.',
+  drop: 'This fault breaks a guarantee of the service on purpose, because the message is lost. Use it to test whether your app detects the loss.',
+  'bad-signature':
+    'The flaw `rotated` signs with the key that becomes current next. If a flaw needs a rotation that has not happened, or a JSON body that does not exist, the nearest flaw is used. [`assertVerifiesSignatures()`](../checks.md#an-app-that-verifies) tests an app with all flaws, and with what it must accept.',
+  'clock-skew':
+    "By default, the signature window is wide. The fault then means expired long ago or issued in the far future, regardless of the receiver's date. With `signatureWindow: 'real'`, the skew is exact, in virtual time.",
+  'stale-read': 'Earlier values of keys are recorded from the time at which the rule is added.',
+  outage:
+    "With a `region`, the fault affects requests to that region's URL and deliveries of messages that were published there. For deliveries, the rule needs `until`.",
+}
 
 /** Returns the page from the catalog and from runs of the examples. */
 export async function faultReference(): Promise<string> {
@@ -23,11 +55,12 @@ export async function faultReference(): Promise<string> {
   for (const definition of definitions) {
     const { kind, summary, example, shownAt, points, fields } = definition
     const rule = { on: shownAt, times: 1, fault: example, ...extra[kind] } as FaultRule
-    const takes = Object.keys(fields).length === 0 ? '' : `; fields ${codes(Object.keys(fields))}`
+    const takes = Object.keys(fields).length === 0 ? '' : `\n\nFields: ${codes(Object.keys(fields))}.`
+    const note = notes[kind]
     parts.push(
       `## ${kind}`,
-      sentence(summary),
-      `Constructor ${writtenAs(definition)}${takes}. Injection points: ${codes(points)}.`,
+      sentence(summary) + (note === undefined ? '' : ` ${note}`),
+      `Constructor: ${writtenAs(definition)}.${takes}\n\nInjection points: ${codes(points)}.`,
       ['```text', JSON.stringify(rule), '', await shown(rule), '```'].join('\n'),
     )
   }
