@@ -41,7 +41,7 @@ const notes: Partial<Record<FaultKind, string>> = {
     'For a delivery, the queue sees only the first response, and the copies have the same message ID and count. For a request, the work is done again, as when a proxy repeats it.',
   drop: 'This fault breaks a guarantee of the service on purpose, because the message is lost. Use it to test whether your app detects the loss.',
   'bad-signature':
-    'The flaw `rotated` signs with the key that becomes current next. If a flaw needs a rotation that has not happened, or a JSON body that does not exist, the nearest flaw is used. [`assertVerifiesSignatures()`](../checks.md#an-app-that-verifies) tests an app with all flaws, and with what it must accept.',
+    'The flaw `rotated` signs with the key that becomes current next. If a flaw needs a rotation that has not happened, or a JSON body that does not exist, the nearest flaw is used. [`assertVerifiesSignatures()`](../checks-verification.md) tests an app with all flaws, and with what it must accept.',
   'clock-skew':
     "By default, the signature window is wide. The fault then means expired long ago or issued in the far future, regardless of the receiver's date. With `signatureWindow: 'real'`, the skew is exact, in virtual time.",
   'stale-read': 'Earlier values of keys are recorded from the time at which the rule is added.',
