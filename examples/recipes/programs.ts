@@ -48,7 +48,7 @@ export async function startServices(): Promise<Services> {
   const control: Control = async (method, path, body) => {
     const init = body === undefined ? { method } : { method, body: JSON.stringify(body) }
     const answer = await fetch(`${origin}/_control/main/${path}`, init)
-    if (!answer.ok) throw new Error(`${method} ${path} was answered with ${answer.status}: ${await answer.text()}`)
+    if (!answer.ok) throw new Error(`${method} ${path}: the server responded ${answer.status}: ${await answer.text()}`)
     return answer.status === 204 ? undefined : await answer.json()
   }
   const attempts = async (): Promise<{ status: number; body: string }[]> => {

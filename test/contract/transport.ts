@@ -49,11 +49,11 @@ export function transportTable(): string {
     })
     return `| ${what} | ${cells.join(' | ')} |`
   })
-  return `# Ways to a sandbox
+  return `# Compare adapters
 
 <!-- Generated from test/contract/transport.ts: \`npm run docs\`. Do not edit. -->
 
-This table shows what each adapter carries. The test suite runs more than 140 cases over the three APIs, with faults of every kind, through \`sandbox.fetch\`. Every other adapter runs the cases whose outcome depends on the adapter: bodies, headers, streams, aborts, concurrent requests, sizes, and each way in which a response can fail. Each adapter has a page: [fetch](fetch.md), [msw](msw.md), [nock](nock.md), [Playwright](playwright.md), [server](../server.md).
+Choose an adapter by what it supports. The test suite runs more than 140 cases over the three APIs, with faults of every kind, through \`sandbox.fetch\`. Every other adapter runs the cases whose outcome depends on the adapter: bodies, headers, streams, aborts, concurrent requests, sizes, and each way in which a response can fail. Each adapter has a page: [fetch](fetch.md), [msw](msw.md), [nock](nock.md), [Playwright](playwright.md), [server](../server.md).
 
 |  | ${adapters.map(([name]) => name).join(' | ')} |
 |---|${adapters.map(() => '---').join('|')}|

@@ -81,9 +81,9 @@ function linksOf(page: string): string[] {
     .map((target) => join(dirname(page), target.split('#')[0]!))
 }
 
-/** Targets that exist only in the repository: files for contributors, pictures, and apps that a page quotes. */
+/** Targets that exist only in the repository: files for contributors, pictures, tests, and apps that a page quotes. */
 const notPacked =
-  /^docs\/(?:contributing|decisions|pictures|protocol)(?:\/|$)|^packages\/server\/scenarios\/|^examples\/case-studies(?:\/|$)/
+  /^docs\/(?:contributing|decisions|pictures|protocol)(?:\/|$)|^packages\/server\/scenarios\/|^examples\/(?:case-studies|recipes)(?:\/|$)|^(?:packages\/\w+\/)?test\//
 
 test('every link of a packed page has a packed target, or one for contributors', () => {
   const pages = readdirSync(own, { recursive: true, encoding: 'utf8' }).filter(

@@ -20,6 +20,7 @@ import { queueReference } from './queue-reference.js'
 import { writeRecipes } from './recipe-pages.js'
 import { samplePages, withSamples } from './samples.js'
 import { scenarioFiles, withTables } from './scenario-files.js'
+import { sdkCompatibility } from './sdk-compatibility.js'
 import { commandReference } from './store-reference.js'
 import { withCaseStudies } from './story-page.js'
 
@@ -38,6 +39,7 @@ writeFileSync(
 writeFileSync(new URL('../../docs/reference/queue.md', import.meta.url), queueReference(queueEndpoints))
 writeFileSync(new URL('../../docs/reference/policies.md', import.meta.url), policyReference())
 writeFileSync(new URL('../../docs/reference/differences.md', import.meta.url), differenceReference())
+writeFileSync(new URL('../../docs/sdk-compatibility.md', import.meta.url), sdkCompatibility())
 writeFileSync(new URL('../../docs/reference/control.md', import.meta.url), controlReference())
 writeFileSync(new URL('../../docs/cli.md', import.meta.url), await commandLinePage())
 for (const [file, written] of listedIn) writeFileSync(new URL(`../../${file}`, import.meta.url), written(read(file)))

@@ -6,7 +6,7 @@ import { sandbox, server } from './sandbox.ts'
 
 import { temperature } from './weather.ts'
 
-/** Sets the response of the weather service. @returns a function that counts its requests */
+/** Sets the response of the other API. @returns a function that counts its requests */
 function weather(answer: () => Response): () => number {
   let asked = 0
   server.use(
@@ -18,7 +18,7 @@ function weather(answer: () => Response): () => number {
   return () => asked
 }
 
-test('requests the weather once in ten minutes', async () => {
+test('requests the temperature once in ten minutes', async () => {
   const { clock, store } = sandbox
   const asked = weather(() => HttpResponse.json({ degrees: 18 }))
   expect(await temperature('york')).toBe(18)
@@ -40,9 +40,9 @@ test('warns the city of frost', async () => {
   expect(frost.last().json()).toEqual({ city: 'oslo', degrees: -4 })
 })
 
-test('does not cache an error of the weather service', async () => {
+test('does not cache an error of the other API', async () => {
   weather(() => new HttpResponse(null, { status: 500 }))
-  await expect(temperature('york')).rejects.toThrow('not to be had: 500')
+  await expect(temperature('york')).rejects.toThrow('No temperature for york: status 500')
   expect(sandbox.store).not.toHaveKey('temperature:york')
   server.resetHandlers()
   expect(await temperature('york')).toBe(21)
