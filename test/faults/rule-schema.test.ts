@@ -171,7 +171,7 @@ describe('invalid rules: the problem names the field and the nearest valid name'
 })
 
 test.each(faultKinds)('the documented constructor call of %s returns a fault of that kind', (kind) => {
-  const code = new RegExp(`^\\| \`${kind}\` \\| \`(.+?)\` \\|`, 'm').exec(catalogTable())?.[1]
+  const code = new RegExp(`^\\| \\[\`${kind}\`\\]\\(#${kind}\\) \\| \`(.+?)\` \\|`, 'm').exec(catalogTable())?.[1]
   const made = new Function('fault', `return ${code}`)(fault)
   expect(made).toEqual(catalog[kind].example)
   expect(faultProblems(made)).toEqual([])

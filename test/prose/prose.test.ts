@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { retiredIn } from './check-prose.js'
-import { proseOf } from './prose.js'
+import { proseOf, proseOfPage } from './prose.js'
 
 const wordsIn = (source: string, file = 'src/a.ts'): string[] => retiredIn(file, source).map(({ word }) => word)
 
@@ -32,6 +32,14 @@ describe('proseOf()', () => {
   test('leaves out the texts of a test, which are data', () => {
     expect(proseOf('test/a.test.ts', "expect(text).toBe('two words')")).toEqual([])
   })
+})
+
+test('proseOfPage() leaves out blocks of code, also indented ones', () => {
+  const page = ['One.', '', '```ts', 'two()', '```', '', '1. Three:', '', '   ```ts', '   four()', '   ```'].join('\n')
+  expect(proseOfPage(page)).toEqual([
+    { kind: 'text', line: 1, text: 'One.' },
+    { kind: 'text', line: 7, text: 'Three:' },
+  ])
 })
 
 describe('retiredIn()', () => {

@@ -70,7 +70,7 @@ export function withoutCode(text: string): string {
 
 /** Blocks of a page that are not prose: code, front matter, comments, and generated parts, which are checked at their source. */
 const notProse =
-  /^```.*?^```$|^---\n.*?^---$|<!-- generated:.*?<!-- end -->|<!--.*?-->|<(?:script|style)\b.*?<\/(?:script|style)>/gms
+  /^ *```.*?^ *```$|^---\n.*?^---$|<!-- generated:.*?<!-- end -->|<!--.*?-->|<(?:script|style)\b.*?<\/(?:script|style)>/gms
 
 /** The prose of a Markdown page by paragraph, list item and table cell. Links are reduced to their text. */
 export function proseOfPage(page: string): Prose[] {

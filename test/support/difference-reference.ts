@@ -8,15 +8,16 @@ export function differenceReference(): string {
     ({ name, about, where, of }) =>
       `| ${name} | ${of.map((one) => others[one]).join(', ')} | ${about.replaceAll('*', '\\*')} | ${link(where)} |`,
   )
-  return `# Named differences
+  return `# Known differences
 
 <!-- Generated from src/store/differences.ts: \`npm run docs\`. Do not edit. -->
 
-How the double is known to answer otherwise than the service itself, or than redis-server 7.0 behind the same surface.
-[\`stuntdouble drift\`](../drift.md) and a [shadow](../real-redis.md#a-shadow) tell these names with what they have seen; the first
-row that explains it gives the name. What no row explains is new, and worth an issue.
+Look up a difference by the name that a report shows. Each row is a documented difference between the double and the
+service, or between the double and redis-server 7.0 with the same API. [\`stuntdouble drift\`](../drift.md) and a
+[shadow](../real-redis.md#a-shadow) report the name of the first row that explains what they found. A difference that no
+row explains is new: please open an issue.
 
-| Name | Of | What differs | Where it says so |
+| Name | Compared with | Difference | Documented in |
 |---|---|---|---|
 ${rows.join('\n')}
 `

@@ -86,7 +86,7 @@ async function shown(rule: FaultRule): Promise<string> {
   sandbox.faults.add(rule)
   sandbox.destinations.on(shop, receiver(sandbox))
   sandbox.destinations.respond('https://shop.test/done', 200)
-  await stories[rule.on as InjectionPoint](sandbox)
+  await examples[rule.on as InjectionPoint](sandbox)
   await sandbox.clock.drain()
   return sandbox.traffic.timeline()
 }
@@ -105,7 +105,7 @@ function receiver({ queue: { signingKeys } }: Sandbox): (request: Request) => Pr
   }
 }
 
-const stories: Readonly<Record<InjectionPoint, (sandbox: Sandbox) => unknown>> = {
+const examples: Readonly<Record<InjectionPoint, (sandbox: Sandbox) => unknown>> = {
   'store.request': (sandbox) => ask(sandbox, '/incr/visits'),
   'store.command': async (sandbox) => {
     for (const path of ['/set/user/Ada', '/set/user/Eve', '/get/user']) await ask(sandbox, path)

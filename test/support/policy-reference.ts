@@ -18,9 +18,11 @@ export function policyReference(): string {
   })
   return `# Policies
 
-Where public sources leave a question open, or contradict each other, the choice is a policy: a number or a word with a default. \`createSandbox({ policy: { deduplicationWindow: 600_000 } })\` changes one for a sandbox; a name that is not here is refused, with the nearest one that is. A \`Duration\` is a text such as \`'10m'\` or a number of milliseconds, sizes are bytes. In brackets stands where the default comes from: a page of [what is publicly known](../protocol/index.md) and its section.
+Look up what you can change with \`createSandbox({ policy: { deduplicationWindow: 600_000 } })\`. A policy is a choice where public sources are silent or disagree: a value with a default. \`createSandbox()\` rejects an unknown name and suggests the nearest known one.
 
-| Policy | Default | Type | What it decides |
+A \`Duration\` is a text such as \`'10m'\`, or a number of milliseconds. Sizes are in bytes. The brackets name the source of the default: a page of the [protocol](../protocol/index.md) and its section.
+
+| Policy | Default | Type | Meaning |
 |---|---|---|---|
 ${rows.join('\n')}
 `

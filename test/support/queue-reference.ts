@@ -24,12 +24,13 @@ export function queueReference(rows: readonly EndpointRow[]): string {
   return `${[head, endpoints(rows), options(), deliveries, filters(), flaws(), limits()].join('\n\n')}\n`
 }
 
-const head = `# Message queue
+const head = `# Queue API
 
 <!-- Generated from the tables of the queue: \`npm run docs\`. Do not edit. -->
 
-Words are neutral here; the same headers, parameters and claims are understood in the vendor's own words and then answered in them ([whose words](../sandbox.md#dialects)).
-Errors are \`{"error": "<text>"}\`.`
+Look up endpoints, publish options, filters and limits of the message queue. This page uses the neutral dialect. The
+queue also accepts the vendor's headers, parameters and claims, and then responds with them (see
+[Dialects](../sandbox.md#dialects)). Errors have the body \`{"error": "<text>"}\`.`
 
 function endpoints(listed: readonly EndpointRow[]): string {
   const rows = listed.map(({ method, path, auth, summary }) => [
@@ -38,7 +39,7 @@ function endpoints(listed: readonly EndpointRow[]): string {
     auth === 'none' ? 'none' : 'token',
     summary,
   ])
-  return `## Endpoints\n\n${table(['Method', 'Path', 'Auth', ''], rows)}`
+  return `## Endpoints\n\n${table(['Method', 'Path', 'Auth', 'Effect'], rows)}`
 }
 
 function options(): string {
@@ -53,18 +54,20 @@ function options(): string {
   const open = openSettings.map(({ name, about }) => [`\`Service-${spelled(name)}\``, about])
   return [
     '## Publish options',
-    'As a header, as a query parameter, as a default header of a url group, in the `headers` of a batch item, on the creation of a schedule, and on the retry of a dead letter. Headers win over the query, the query over the defaults of a group. *Callbacks* tells whether the option may stand behind `Service-Callback-` and `Service-Failure-Callback-`.',
-    table(['Header', 'Query', 'Value', 'Default and bounds', 'Callbacks', ''], rows),
-    table(['Family of headers', ''], open),
+    'An option can be a header, a query parameter, a default header of a URL group, or an item in the `headers` of a batch item. Options also apply to the creation of a schedule and to the retry of a dead letter. Headers take precedence over the query, and the query over the defaults of a group. An option with *Callbacks* "yes" can also follow `Service-Callback-` and `Service-Failure-Callback-`.',
+    table(['Header', 'Query', 'Value', 'Default and bounds', 'Callbacks', 'Meaning'], rows),
+    table(['Header prefix', 'Meaning'], open),
   ].join('\n\n')
 }
 
 const deliveries = `## Deliveries
 
-Beside \`User-Agent\`, \`Content-Type\` and forwarded headers a delivery carries ${ownDeliveryHeaders
-  .map((name) => `\`Service-${name}\``)
-  .join(', ')}; the topic name and the schedule id only where there is one. An answer outside 200–299 is retried; these
-headers of it say when, in this order: ${retryHeaders.map((name) => `\`${name}\``).join(', ')}. Status 489 with
+A delivery has \`User-Agent\`, \`Content-Type\`, the forwarded headers, and these headers of the queue:
+${ownDeliveryHeaders.map((name) => `\`Service-${name}\``).join(', ')}. Only messages of a URL group have
+\`Service-Topic-Name\`, and only messages of a schedule have \`Service-Schedule-Id\`.
+
+A response outside 200–299 is retried. Its headers can set the time of the retry; the first of these wins:
+${retryHeaders.map((name) => `\`${name}\``).join(', ')}. A response with status 489 and
 \`Service-NonRetryable-Error: true\` is final.`
 
 function filters(): string {
@@ -81,7 +84,7 @@ function filters(): string {
   ] as const
   return [
     '## Filters',
-    'Several values of one filter, repeated or with commas, mean any of them; several filters mean all of them. Dates are Unix milliseconds, both ends inclusive. An unknown name is refused.',
+    'Repeat a filter, or separate its values with commas, to match any of the values. Several filters must all match. Dates are Unix milliseconds, and both ends are inclusive. An unknown name is rejected.',
     table(
       ['Endpoint', 'Names'],
       rows.map(([where, names]) => [where, names.map((name) => `\`${name}\``).join(' ')]),
@@ -91,7 +94,7 @@ function filters(): string {
 
 function flaws(): string {
   const rows = Object.entries(signatureFlaws).map(([name, about]) => [`\`${name}\``, about])
-  return `## Signatures that are wrong on purpose\n\n\`queue.sign({ url, body }, { flaw })\` mints them.\n\n${table(['`flaw`', ''], rows)}`
+  return `## Signature flaws\n\n\`queue.sign({ url, body }, { flaw })\` returns a signature with one deliberate defect.\n\n${table(['`flaw`', 'Defect'], rows)}`
 }
 
 function limits(): string {
@@ -100,8 +103,8 @@ function limits(): string {
   const rows = fields.map((field) => [`\`${field}\``, ...names.map((name) => shown(field, plans[name][field]))])
   return [
     '## Plans',
-    'Retention, longest time-out and truncation follow `policy.queuePlan`; the rest is refused with 412 when `policy.enforceQuotas` is set. `policy.queueLimits` overrides single numbers.',
-    table(['', ...names], rows),
+    'Retention, maximum timeout and truncation always follow `policy.queuePlan`. The queue rejects a request beyond the other limits with 412 only if `policy.enforceQuotas` is true. `policy.queueLimits` overrides single limits.',
+    table(['Limit', ...names], rows),
   ].join('\n\n')
 }
 

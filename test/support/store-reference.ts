@@ -7,7 +7,7 @@ export interface DocumentedCommand {
   /** Upper case; a subcommand follows after a space. */
   readonly name: string
   /**
-   * `documented`: the service has a page for it. `later`: so it has, but the double does not build it. `redis`:
+   * `documented`: the service has a page for it. `later`: the service has a page for it, but the double does not implement it. `redis`:
    * redis-server has the command, and the service no page.
    */
   readonly status: 'documented' | 'later' | 'redis'
@@ -39,7 +39,7 @@ export function commandReference(known: readonly DocumentedCommand[], bound: rea
       commands.filter(({ group }) => group === name),
     ),
   )
-  const waiting = section('Waiting, on connections only', blockingTable.commands)
+  const waiting = section('Blocking commands, on connections only', blockingTable.commands)
   return `${introduction(commands)}\n${[...sections, waiting, ofConnections(bound), absent(known, bound)].join('\n')}`
 }
 
@@ -58,9 +58,9 @@ function ofConnections(bound: readonly BoundCommand[]): string {
         `| \`${usage === undefined ? name : `${name} ${usage}`}\` | ${status} |`,
     )
     .sort()
-  return `## Of connections, on the native protocol only
+  return `## Connection commands, Redis protocol only
 
-\`AUTH [user] password\` comes before all of them.
+A connection must run \`AUTH [user] password\` before any of them.
 
 | Command and arguments | Status |
 |---|---|
@@ -74,18 +74,29 @@ function introduction(commands: readonly Command[]): string {
 
 <!-- Generated from the command table and docs/protocol/commands.json: \`npm run docs\`. Do not edit. -->
 
-The data store has ${documented.length} commands that the service documents, subcommands counted singly, and ${commands.length - documented.length} of
-redis-server 7.0 for which the service has no page. Each of the latter leaves a sentence in \`store.diagnostics\`;
-\`policy.commands: 'documented'\` refuses them with \`Command is not available\`. *Status* tells which is which, and
-[one row for each](../protocol/commands.json) where that is known from. *Read-only* tells whether the read-only token
-may run a command; *since* is the version of redis-server that brought it, or \`service\` where only the service has it.
-What waits has a section of its own: it is there for connections, and not over REST. The last section has
-[what is not there](#not-there).
+Look up whether the data store supports a command, and how the command differs from redis-server. The store has
+${documented.length} commands that the service documents, subcommands counted singly. It also has ${commands.length - documented.length} commands of redis-server 7.0
+for which the service has no page. Each of these adds a message to \`store.diagnostics\`, and
+\`policy.commands: 'documented'\` rejects them with \`Command is not available\`.
 
-Two guards are this package's and no facts of the service: all replies to one request have \`policy.maxResponseSize\` bytes
-(104,857,600), and one request costs \`policy.maxWork\` units of work (4,000,000) at most; beyond either, \`ERR max answer
-size exceeded\` or \`ERR max work exceeded\`. Over REST the work includes the reading of the body and the encoding of the
-answer: by default some 60 MB of either, or 60,000 short commands of a pipeline.
+| Column | Meaning |
+|---|---|
+| *Status* | \`documented\` by the service, or only in \`redis\`; [one row per command](../protocol/commands.json) names the source |
+| *Since* | version of redis-server that introduced the command; \`service\` if only the service has it |
+| *Read-only* | whether the read-only token may run the command |
+
+Blocking commands have their own section: they exist on connections, and not over REST. The last section lists
+[missing commands](#missing-commands).
+
+Two limits belong to this package, not to the service:
+
+| Policy | Default | Limits | Error |
+|---|---|---|---|
+| \`maxResponseSize\` | 104,857,600 bytes | all replies to one request | \`ERR max response size exceeded\` |
+| \`maxWork\` | 4,000,000 units of work | one request | \`ERR max work exceeded\` |
+
+Over REST, the work includes reading the body and encoding the response. The default allows about 60 MB of either, or
+60,000 short commands of a pipeline.
 `
 }
 
@@ -113,8 +124,8 @@ function row(command: Command): string {
 
 const statuses = {
   documented: 'documented',
-  later: 'documented later than the rest, and not built',
-  redis: 'only redis-server has it; [why](../limits.md#data-store)',
+  later: 'documented later than the others, and not implemented',
+  redis: 'only in redis-server; see [Limits](../limits.md#data-store)',
 } as const
 
 /** Returns known commands that are missing in the table under every policy. */
@@ -125,17 +136,24 @@ function absent(known: readonly DocumentedCommand[], bound: readonly BoundComman
     const missing = known.filter((one) => one.status === status && !built.has(one.name))
     return [false, true].flatMap((isNative) => {
       const names = missing.filter(({ door }) => (door === 'native') === isNative).map(({ name }) => `\`${name}\``)
-      return names.length === 0 ? [] : [`| ${shown}${isNative ? '; native protocol' : ''} | ${names.join(', ')} |`]
+      return rowsOf(names).map((row) => `| ${shown}${isNative ? '; Redis protocol' : ''} | ${row.join(', ')} |`)
     })
   })
-  return `## Not there
+  return `## Missing commands
 
-Of what belongs to a connection, REST has \`/multi-exec\`, and streams for \`MONITOR\`, \`SUBSCRIBE\` and \`PSUBSCRIBE\`.
+The commands of this table are in no section above. REST has no connection commands. Instead, it has \`/multi-exec\`, and
+streams for \`MONITOR\`, \`SUBSCRIBE\` and \`PSUBSCRIBE\`.
 
 | Status | Commands |
 |---|---|
 ${rows.join('\n')}
 `
+}
+
+/** Splits a long list into rows that a reader can scan. */
+function rowsOf(names: readonly string[]): (readonly string[])[] {
+  const perRow = 20
+  return names.length === 0 ? [] : [names.slice(0, perRow), ...rowsOf(names.slice(perRow))]
 }
 
 function capitalized(word: string): string {
