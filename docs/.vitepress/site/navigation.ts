@@ -113,15 +113,12 @@ export function placed(): readonly string[] {
 }
 
 /**
- * The entries of the package, once their reference is written. Their members are on the page of each: a sidebar with all
- * of them in every page would be most of the site.
+ * The sidebar of the reference of the JavaScript API, and the other pages of the reference. It does not repeat the rest of
+ * the sidebar, which would be most of such a page.
  */
 export function apiSidebar(): DefaultTheme.SidebarItem[] {
-  const file = join(pages, 'reference/api/index.md')
-  const list = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const items = [...list.matchAll(/^- \[(.*)\]\((.*)\.md\)$/gm)].map(([, text = '', path = '']) => ({
-    text,
-    link: `/reference/api/${path}`,
-  }))
-  return [{ text: 'JavaScript API', items }, ...sidebar()]
+  const file = join(pages, 'reference/api/sidebar.json')
+  const items = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DefaultTheme.SidebarItem[]) : []
+  const reference = sidebar().filter(({ text }) => text === 'Reference')
+  return [{ text: 'JavaScript API', link: '/reference/api/', items }, ...reference]
 }
