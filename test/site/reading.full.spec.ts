@@ -28,6 +28,13 @@ test('the search finds a page without a network', async ({ page, context }) => {
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Idempotency')
 })
 
+test('every page shows the disclaimer once', async ({ page }) => {
+  for (const path of ['/', '/playground', '/how-it-works', '/reference/commands']) {
+    await open(page, path)
+    await expect(page.getByText(/not affiliated with/).filter({ visible: true }), path).toHaveCount(1)
+  }
+})
+
 for (const [width, some] of [
   [375, pages],
   [2560, pages.slice(0, 4)],
