@@ -138,7 +138,7 @@ for (const [colorScheme, options] of [
       if (path === '/playground') {
         await page.getByLabel('Example').selectOption('charged-twice')
         await page.getByRole('button', { name: 'Run', exact: true }).click()
-        await expect(page.locator('.story')).toBeVisible()
+        await expect(page.locator('.test-result')).toBeVisible()
       }
       await page.addScriptTag({ path: axe })
       found.push(...(await page.evaluate(audit, options)).map((told) => `${path} ${told}`))

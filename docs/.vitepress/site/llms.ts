@@ -19,7 +19,9 @@ export function writeLlms(): void {
       const path = typeof place === 'string' ? place : place[0]
       const text = textOf(path)
       if (text === undefined) continue
-      parts.push(`- [${titleOf(path)}](${process.env.SITE_BASE ?? '/'}${path}): ${firstSentence(text)}`)
+      const about = firstSentence(text)
+      const link = `[${titleOf(path)}](${process.env.SITE_BASE ?? '/'}${path})`
+      parts.push(about === '' ? `- ${link}` : `- ${link}: ${about}`)
       if (!listedOnly.includes(section)) full.push(text)
       mkdirSync(dirname(join(built, path)), { recursive: true })
       cpSync(join(root, 'docs', path), join(built, path))
@@ -41,15 +43,18 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** Returns the first sentence of a page's prose, which describes the page. */
+/** Returns the prose of a page up to the first full stop, which describes the page; empty if it has none. */
 export function firstSentence(page: string): string {
   const paragraph = page
     .replace(/<!--[\s\S]*?-->|^```[\s\S]*?^```$/gm, '')
+    // A label such as "**Decision.**" begins a paragraph.
+    .replace(/^\*\*[^*\n]+\.\*\* /gm, '')
     .split(/\n\n+/)
     .find((part) => /^(?!Generated )[A-Z`]/.test(part.trim()))
   const plain = (paragraph ?? '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll('\n', ' ')
     .trim()
+  if (plain === '') return ''
   return /^.*?[.!?](?= |$)/.exec(plain)?.[0] ?? plain.replace(/:?$/, '.')
 }
