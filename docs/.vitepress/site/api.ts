@@ -7,8 +7,8 @@ import { entries, moduleEntries, specifierOf } from '../../../test/support/entri
 import { areasOf, divide } from './areas.ts'
 import { pages, root, work } from './places.ts'
 
-// TypeDoc writes the reference of the JavaScript API from the docstrings of the published entries. Each entry has a page;
-// an entry with many exports has a page for each area.
+// TypeDoc writes the reference of the JavaScript API from the docstrings of the published entries. Each entry has a page.
+// An entry with many exports has a page for each area.
 
 /** A module from which TypeDoc writes a page. */
 interface Module {
@@ -87,6 +87,7 @@ export async function writeApi(out: string = join(pages, 'reference/api')): Prom
     hideBreadcrumbs: true,
     hidePageHeader: true,
     pageTitleTemplates: { module: ({ rawName }) => titles.get(rawName) ?? rawName },
+    groupOrder: ['Functions', 'Variables', 'Classes', 'Interfaces', 'Type Aliases', '*'],
     // Headings with the same text need IDs of their own; otherwise links depend on how VitePress numbers them.
     useCustomAnchors: true,
     parametersFormat: 'table',
@@ -140,7 +141,10 @@ export async function writeApi(out: string = join(pages, 'reference/api')): Prom
 function withFewerHeadings(page: string): string {
   return page
     .replace(/^# (.*)$/m, '# $1 {#page-title}')
-    .replace(/^## (.*)$/gm, (_heading, kind: string) => `## ${kind} {#kind-${kind.toLowerCase().replaceAll(' ', '-')}}`)
+    .replace(/^## (.)(.*)$/gm, (_heading, first: string, rest: string) => {
+      const kind = first + rest.toLowerCase()
+      return `## ${kind} {#kind-${kind.toLowerCase().replaceAll(' ', '-')}}`
+    })
     .replace(/^#{4,6} (.*)$/gm, (_heading, text: string) => (text.endsWith('}') ? `#### ${text}` : `**${text}**`))
 }
 
