@@ -1,4 +1,4 @@
-// `npm run docs:site` builds the site into dist-site/; `npm run docs:site -- --serve` serves it while you write.
+// `npm run docs:site` builds the site into dist-site/. `npm run docs:site -- --serve` serves the pages and shows changes.
 import { join } from 'node:path'
 import { build, createServer } from 'vitepress'
 import { writeApi } from './site/api.ts'

@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitepress'
 import { addressOf } from '../../test/support/address.ts'
-import { highlight } from './site/highlight.ts'
+import { markdown } from './site/markdown.ts'
 import { apiSidebar, sidebar } from './site/navigation.ts'
 import { built, pages, root, work } from './site/places.ts'
 
-// `npm run docs:site` puts the pages together (site/assemble.ts) and builds them.
+// `npm run docs:site` collects the pages (site/assemble.ts) and builds them.
 
-const what = 'Test apps on serverless Redis, queues and workflows: no network, no account, no waiting.'
+const description = 'Test apps on serverless Redis, queues and workflows: no network, no account, no waiting.'
 
-/** Of the repository's page; empty while the owner has not decided on one. */
+/** URL of the repository; empty until the owner has chosen one. */
 const repository = addressOf(readFileSync(join(root, 'package.json'), 'utf8'))
 
 export default defineConfig({
   lang: 'en',
   title: 'stuntdouble',
-  description: what,
+  description,
   base: process.env.SITE_BASE ?? '/',
   srcDir: pages,
   outDir: built,
@@ -25,11 +25,10 @@ export default defineConfig({
     ['link', { rel: 'icon', href: `${process.env.SITE_BASE ?? '/'}logo.svg`, type: 'image/svg+xml' }],
     ['meta', { name: 'theme-color', content: '#0f766e' }],
   ],
-  markdown: {
-    anchor: { slugify },
-    highlight,
-  },
-  // The index of the search and the page of an entry are as large as they are; each is loaded when it is wanted.
+  markdown,
+  // One file contains the titles and the sidebar for all pages; otherwise each page repeats them.
+  metaChunk: true,
+  // The search index is larger than Vite's limit. A page loads it only when the reader opens the search.
   vite: { build: { chunkSizeWarningLimit: 4000 } },
   themeConfig: {
     logo: { src: '/logo.svg', alt: '' },
@@ -52,11 +51,3 @@ export default defineConfig({
     },
   },
 })
-
-/** Headings are named as the repository's pages name them in their links. */
-function slugify(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}_\- ]/gu, '')
-    .replaceAll(' ', '-')
-}

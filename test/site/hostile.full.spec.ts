@@ -161,7 +161,7 @@ test('a run has its own process, and the page survives its crash', async ({ page
   // Chromium refuses this for a frame in the same process as its page.
   const session = await context.newCDPSession(frame!)
   void session.send('Page.crash').catch(() => {})
-  await expect.poll(status).toMatch(/not heard of .* memory/)
+  await expect.poll(status).toMatch(/did not respond .* memory/)
   await runExample()
   await expect.poll(status).toBe('1 passed, 0 failed')
 })
@@ -199,7 +199,7 @@ const forged: Readonly<Record<string, string>> = {
   'an instant that no calendar has':
     '{"kind":"played","tests":[{"name":"a","passed":true,"rows":[{"seq":1,"at":1e300,"text":"a"}]}]}',
   'a kind of its own': '{"kind":"__proto__"}',
-  'a very long story': JSON.stringify({
+  'a very long timeline': JSON.stringify({
     kind: 'played',
     tests: [{ name: 'a', passed: true, rows: Array.from({ length: 200_000 }, () => ({ at: 0, text: 'x' })) }],
   }),
@@ -223,7 +223,7 @@ test('a run that floods the page is stopped', async ({ page }) => {
   const code = `JSON.stringify = () => '{"kind":"printed","text":"' + 'x'.repeat(1e6) + '"}'\nfor (let i = 0; i < 199; i++) console.log(i)`
   await open(page, `/playground${await linkOf(code)}`)
   await page.getByRole('button', { name: 'Run', exact: true }).click()
-  await expect(page.getByRole('status')).toHaveText('It said too much and was stopped.')
+  await expect(page.getByRole('status')).toHaveText('The code printed too much and was stopped.')
   await expectAlive(page)
 })
 

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { placed } from '../../docs/.vitepress/site/navigation.ts'
 import { folder } from './build-and-serve.ts'
 import { expect, test } from './reader.ts'
 
@@ -54,14 +53,15 @@ test('links within the site lead to a page and to its heading', () => {
   expect([...new Set(dead)]).toEqual([])
 })
 
-test('the navigation lists every page of docs/ once', () => {
-  const docs = new URL('../../docs', import.meta.url).pathname
-  const there = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.md') && !name.startsWith('.vitepress') && !name.startsWith('decisions/'),
+test('pictures have a file', () => {
+  const sources = [...pages].flatMap(([name, html]) =>
+    [...html.matchAll(/<img\b([^>]*)>/g)].map(([, attributes]) => ({
+      name,
+      source: /\bsrc="\/([^"]*)"/.exec(attributes!)?.[1],
+    })),
   )
-  const named = [...placed()]
-  expect(there.filter((name) => !named.includes(name))).toEqual([])
-  expect(named.filter((name, nth) => named.indexOf(name) !== nth)).toEqual([])
+  expect(sources.filter(({ source }) => source?.startsWith('assets/')).length).toBeGreaterThan(0)
+  expect(sources.filter(({ source }) => source === undefined || !existsSync(join(folder, source)))).toEqual([])
 })
 
 test('llms.txt lists pages that exist as Markdown', () => {

@@ -37,8 +37,8 @@ for (const [name, { verdict, tells }] of Object.entries(stories)) {
     await expect(page.getByLabel('Code')).toHaveValue(codeOf(name))
     await run(page)
     await expect(page.getByRole('status')).toHaveText(verdict)
-    const story = await page.locator('.story').textContent()
-    for (const part of tells) expect(story).toMatch(part)
+    const output = await page.locator('.test-result').textContent()
+    for (const part of tells) expect(output).toMatch(part)
   })
 }
 
@@ -76,7 +76,7 @@ test('a link shows its code, but runs it only when the reader presses Run', asyn
   const code = `console.log('it ran: <b>bold</b>', new Date(0).getTime())\n`
   await open(page, `/playground${await linkOf(code)}`)
   await expect(page.getByLabel('Code')).toHaveValue(code)
-  await expect(page.getByRole('note')).toContainText('Nothing has run')
+  await expect(page.getByRole('note')).toContainText('has not run yet')
   await page.waitForTimeout(500)
   await expect(page.locator('iframe')).toHaveCount(0)
   await expect(page.locator('.printed')).toHaveCount(0)
@@ -85,7 +85,7 @@ test('a link shows its code, but runs it only when the reader presses Run', asyn
   await expect(page.locator('.printed b')).toHaveCount(0)
   // The reverse direction: a link copied from the page opens the same code.
   await page.getByRole('button', { name: 'Copy link' }).click()
-  await expect(page.getByRole('status')).toContainText('it carries the code')
+  await expect(page.getByRole('status')).toContainText('It contains the code')
   const link = page.url()
   await open(page, '/')
   await open(page, link)
@@ -114,7 +114,7 @@ test(${JSON.stringify(markup)}, ({ sandbox }) => {
   await open(page, `/playground${await linkOf(code)}`)
   await run(page)
   await expect(page.getByRole('status')).toHaveText('0 passed, 1 failed')
-  await expect(page.locator('.story h2')).toContainText(markup)
+  await expect(page.locator('.test-result h2')).toContainText(markup)
   await expect(page.locator('.failure')).toContainText(markup)
   await expect(page.locator('.printed')).toHaveText(markup)
   await expect(page.locator('.playground :is(img, script)')).toHaveCount(0)
@@ -127,7 +127,7 @@ test('code that cannot run shows the reason', async ({ page }) => {
     ["import { Client } from '@upstash/qstash'", 'cannot import @upstash/qstash'],
     ['const', 'SyntaxError'],
     ['nowhere()', 'nowhere is not defined'],
-    ['1', 'There is no test in this code'],
+    ['1', 'contains no test'],
   ] as const) {
     await page.getByLabel('Code').fill(code)
     await run(page)

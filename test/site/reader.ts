@@ -44,6 +44,6 @@ export async function open(page: Page, path: string): Promise<void> {
     const { __vue_app__: app } = (document.querySelector('#app') ?? {}) as { __vue_app__?: object }
     const playground = document.querySelector<HTMLElement>('.playground')
     // The playground reacts once it has decoded its link.
-    return app !== undefined && (playground === null || playground.dataset.read === location.hash)
+    return app !== undefined && (playground === null || playground.dataset.decoded === location.hash)
   })
 }

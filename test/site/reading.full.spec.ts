@@ -28,6 +28,13 @@ test('the search finds a page without a network', async ({ page, context }) => {
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Idempotency')
 })
 
+test('every page shows the disclaimer once', async ({ page }) => {
+  for (const path of ['/', '/playground', '/how-it-works', '/reference/commands']) {
+    await open(page, path)
+    await expect(page.getByText(/not affiliated with/).filter({ visible: true }), path).toHaveCount(1)
+  }
+})
+
 for (const [width, some] of [
   [375, pages],
   [2560, pages.slice(0, 4)],
@@ -131,7 +138,7 @@ for (const [colorScheme, options] of [
       if (path === '/playground') {
         await page.getByLabel('Example').selectOption('charged-twice')
         await page.getByRole('button', { name: 'Run', exact: true }).click()
-        await expect(page.locator('.story')).toBeVisible()
+        await expect(page.locator('.test-result')).toBeVisible()
       }
       await page.addScriptTag({ path: axe })
       found.push(...(await page.evaluate(audit, options)).map((told) => `${path} ${told}`))

@@ -1,7 +1,7 @@
 import { sandboxMatchers } from '../../../matchers/index.ts'
 import { isAsymmetric, isPlainObject, literal } from '../../../matchers/literal.ts'
 
-// A small `expect` for a page: the matchers of the package, and the few of every runner that a test of it needs.
+// A small `expect` for the playground. It has the matchers of the package and the most common matchers of test runners.
 
 interface Verdict {
   readonly pass: boolean
@@ -30,7 +30,7 @@ const matchers: Readonly<Record<string, Matcher>> = {
 
 type Assertion = Record<string, (...given: unknown[]) => unknown>
 
-/** The assertions about a value. */
+/** Returns the assertions about a value. */
 export const expect: ((received: unknown) => Assertion & Record<'not' | 'resolves' | 'rejects', Assertion>) &
   Record<string, (...given: never[]) => unknown> = Object.assign(
   (received: unknown) => ({
@@ -53,7 +53,7 @@ export const expect: ((received: unknown) => Assertion & Record<'not' | 'resolve
 function about(received: () => unknown, isNot = false): Assertion {
   const all = Object.entries(matchers).map(([name, matcher]) => [
     name,
-    (...given: unknown[]) => judge(matcher, received(), given, isNot),
+    (...given: unknown[]) => check(matcher, received(), given, isNot),
   ])
   return Object.fromEntries(all)
 }
@@ -61,12 +61,12 @@ function about(received: () => unknown, isNot = false): Assertion {
 function later(received: () => Promise<unknown>): Assertion {
   const all = Object.entries(matchers).map(([name, matcher]) => [
     name,
-    async (...given: unknown[]) => judge(matcher, await received(), given, false),
+    async (...given: unknown[]) => check(matcher, await received(), given, false),
   ])
   return Object.fromEntries(all)
 }
 
-function judge(matcher: Matcher, received: unknown, given: unknown[], isNot: boolean): void {
+function check(matcher: Matcher, received: unknown, given: unknown[], isNot: boolean): void {
   const verdict = matcher.call({ isNot }, received, ...(given as never[]))
   if (verdict.pass === isNot) throw new Error(verdict.message())
 }
@@ -99,7 +99,7 @@ function equals(received: unknown, expected: unknown, partly = false): boolean {
 }
 
 function throws(received: unknown, part: unknown): boolean {
-  // Behind `.rejects` it is the error itself.
+  // After `.rejects`, the value is the error.
   if (received instanceof Error) return part === undefined || received.message.includes(String(part))
   try {
     ;(received as () => unknown)()
@@ -110,7 +110,7 @@ function throws(received: unknown, part: unknown): boolean {
 }
 
 function refuse(value: unknown): never {
-  throw new Error(`expect(received).rejects\n\nIt did not reject, but resolved to ${literal(value)}`)
+  throw new Error(`expect(received).rejects\n\nThe promise did not reject. It resolved to ${literal(value)}.`)
 }
 
 const fitting = (holds: (value: unknown) => boolean): { asymmetricMatch: typeof holds } => ({ asymmetricMatch: holds })

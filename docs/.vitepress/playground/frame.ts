@@ -1,70 +1,70 @@
-import { readSaid, type Said } from './messages.ts'
+import { type Message, readMessage } from './messages.ts'
 
-// A run has a frame of its own: no origin, no network, no storage, and gone when the run is over. In it a worker runs the
-// code, so that a loop without end holds up nobody. Chromium gives such a frame a process of its own: code that takes all
-// memory ends that, and the page, which hears nothing of it, stops waiting. Elsewhere it may end the page, too.
+// Each run has its own frame, which has no origin, network or storage and is removed after the run. A worker in the frame
+// runs the code, so that an endless loop does not block the page. Chromium gives the frame its own process. If the code
+// uses all memory, only that process crashes, and the page stops waiting. In other browsers, the page may crash as well.
 
-/** Milliseconds that code may take. */
+/** Maximum duration of a run, in milliseconds. */
 export const limit = 10_000
 
-/** Milliseconds until the core must have begun: a slow machine's start is not the code's time. */
+/** Maximum time in milliseconds to start the worker. It does not count as time of the code. */
 const startLimit = 30_000
 
-/** Messages of a run, and characters of all of them: more than a story has. */
-const most = 250
+/** Maximum number of messages of a run, and of characters in all of them. A timeline needs fewer. */
+const maxMessages = 250
 const maxCharacters = 8_000_000
 
 const policy = "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:"
 
 const script = `
-addEventListener('message', ({ source, data: { core, code, limit, startLimit, most, mostCharacters } }) => {
+addEventListener('message', ({ source, data: { core, code, limit, startLimit, maxMessages, maxCharacters } }) => {
   if (source !== parent) return
   const url = URL.createObjectURL(new Blob([core], { type: 'text/javascript' }))
-  // Chromium starts no module worker without an origin, but lets any worker import a module.
+  // Chromium does not start a module worker without an origin, but any worker can import a module.
   const first = 'onmessage = ({ data }) => import(data.core).then(({ begin }) => { postMessage("begun"); begin(data.code, data.core) })'
   const worker = new Worker(URL.createObjectURL(new Blob([first], { type: 'text/javascript' })))
-  const tell = (said) => parent.postMessage(typeof said === 'string' ? said : JSON.stringify(said), '*')
-  const end = (why) => { worker.terminate(); clearTimeout(timer); tell({ kind: 'ended', why }) }
+  const send = (message) => parent.postMessage(typeof message === 'string' ? message : JSON.stringify(message), '*')
+  const end = (reason) => { worker.terminate(); clearTimeout(timer); send({ kind: 'ended', reason }) }
   let timer = setTimeout(end, startLimit, 'time')
   let hasBegun = false
   let messages = 0
   let characters = 0
   worker.onmessage = ({ data }) => {
-    // The first message comes before the code does.
+    // The worker sends the first message before it runs the code.
     if (!hasBegun) {
       hasBegun = true
       clearTimeout(timer)
       timer = setTimeout(end, limit, 'time')
-      tell('"begun"')
-    } else if (++messages > most || typeof data !== 'string' || (characters += data.length) > mostCharacters) end('flood')
-    else tell(data)
+      send('"begun"')
+    } else if (++messages > maxMessages || typeof data !== 'string' || (characters += data.length) > maxCharacters) end('flood')
+    else send(data)
   }
-  worker.onerror = ({ message }) => tell({ kind: 'broken', text: String(message || 'The worker could not start.') })
+  worker.onerror = ({ message }) => send({ kind: 'broken', text: String(message || 'The worker could not start. Reload the page.') })
   worker.postMessage({ code, core: url })
 }, { once: true })
 parent.postMessage('"ready"', '*')
 `
 
-/** A run that is under way. */
+/** A run that has started. */
 export interface Running {
-  /** Resolves when it is over, whichever way. */
-  readonly over: Promise<void>
+  /** Resolves when the run has ended for any reason. */
+  readonly ended: Promise<void>
   end(): void
 }
 
 /**
  * Runs code in a fresh frame.
- * @param core the text of the module that worker.ts is built into
- * @param hear what the run says, as it comes
+ * @param core source of the module that is built from worker.ts
+ * @param show receives each message of the run
  */
-export function runInFrame(code: string, core: string, place: HTMLElement, hear: (said: Said) => void): Running {
+export function runInFrame(code: string, core: string, place: HTMLElement, show: (message: Message) => void): Running {
   const frame = document.createElement('iframe')
   frame.setAttribute('sandbox', 'allow-scripts')
-  frame.title = 'The run'
+  frame.title = 'Run of the code'
   frame.hidden = true
   frame.srcdoc = `<!doctype html><meta http-equiv="Content-Security-Policy" content="${policy}"><script>${script}</script>`
   let resolve = (): void => {}
-  const over = new Promise<void>((done) => {
+  const ended = new Promise<void>((done) => {
     resolve = done
   })
   const end = (): void => {
@@ -73,30 +73,30 @@ export function runInFrame(code: string, core: string, place: HTMLElement, hear:
     frame.remove()
     resolve()
   }
-  // The frame keeps the limits; these are for a frame that does not, or is no more.
+  // The frame applies the limits. These timers end the run if the frame does not, for example because it has crashed.
   const giveUp = (): void => {
-    hear({ kind: 'ended', why: 'silence' })
+    show({ kind: 'ended', reason: 'silence' })
     end()
   }
   let timer = setTimeout(giveUp, startLimit + limit + 2_000)
   let hasBegun = false
   const listen = ({ source, data }: MessageEvent): void => {
     if (source !== frame.contentWindow) return
-    // Its origin is opaque, so it cannot be named.
+    // The origin of the frame is opaque, so a message to it cannot name an origin.
     if (data === '"ready"')
-      frame.contentWindow?.postMessage({ core, code, limit, startLimit, most, mostCharacters: maxCharacters }, '*')
-    // The frame says it before any word of the code, which may say it, too.
+      frame.contentWindow?.postMessage({ core, code, limit, startLimit, maxMessages, maxCharacters }, '*')
+    // The frame sends this message before the code runs. The code could send it again.
     if (data === '"begun"' && !hasBegun) {
       hasBegun = true
       clearTimeout(timer)
       timer = setTimeout(giveUp, limit + 2_000)
     }
-    const said = readSaid(data)
-    if (said === undefined) return
-    hear(said)
-    if (said.kind !== 'printed') end()
+    const message = readMessage(data)
+    if (message === undefined) return
+    show(message)
+    if (message.kind !== 'printed') end()
   }
   window.addEventListener('message', listen)
   place.append(frame)
-  return { over, end }
+  return { ended, end }
 }

@@ -1,8 +1,8 @@
-// A link carries code behind its `#`, which no server sees: deflated, in base64 for addresses.
+// A link contains code in its fragment, which browsers send to no server. The code is deflated and encoded as base64url.
 
 const name = '#code='
 
-/** What an address carries, or `undefined`; what cannot be read is nothing. */
+/** Returns the code in a fragment, or `undefined` if there is none or it cannot be decoded. */
 export async function codeOf(hash: string): Promise<string | undefined> {
   if (!hash.startsWith(name)) return undefined
   try {
@@ -15,6 +15,7 @@ export async function codeOf(hash: string): Promise<string | undefined> {
   }
 }
 
+/** Returns the fragment that contains the code. */
 export async function linkOf(code: string): Promise<string> {
   const packed = new Response(through(new TextEncoder().encode(code), new CompressionStream('deflate-raw')))
   const bytes = new Uint8Array(await packed.arrayBuffer())

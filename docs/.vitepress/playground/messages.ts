@@ -1,10 +1,10 @@
-// What passes between the page and the worker, each as one JSON text.
+// Messages from the worker to the page. Each is one JSON text.
 
-/** One line of a story. */
+/** One line of a timeline. */
 export interface Row {
-  /** The number of the entry; `undefined` for a heading, such as a day. */
+  /** Number of the entry; `undefined` for a heading, such as a day. */
   readonly seq?: number
-  /** Milliseconds since 1970, of the sandbox's clock. */
+  /** Virtual time in milliseconds since the epoch. */
   readonly at: number
   readonly text: string
 }
@@ -12,38 +12,38 @@ export interface Row {
 export interface PlayedTest {
   readonly name: string
   readonly passed: boolean
-  /** What the assertion printed, without the timeline, which the rows show. */
+  /** Message of the failed assertion, without the timeline that `rows` contains. */
   readonly failure?: string
   readonly rows: readonly Row[]
 }
 
-export type Said =
+export type Message =
   | { readonly kind: 'printed'; readonly text: string }
   | { readonly kind: 'played'; readonly tests: readonly PlayedTest[] }
-  /** The code could not be run at all. */
+  /** The code could not run. */
   | { readonly kind: 'broken'; readonly text: string }
-  /** The run was ended from outside. `silence`: its frame did not end it, so it may be no more. */
-  | { readonly kind: 'ended'; readonly why: 'time' | 'flood' | 'silence' }
+  /** The page or the frame stopped the run. `silence`: the frame did not stop it, so its process may have crashed. */
+  | { readonly kind: 'ended'; readonly reason: 'time' | 'flood' | 'silence' }
 
-/** Rows and tests that a page shows, and characters of one text. */
+/** Limits of what the page shows: rows, tests, and characters of one text. */
 const maxRows = 2000
 const maxTests = 100
 const maxText = 100_000
-/** The last instant of JavaScript. */
+/** Last instant of a JavaScript `Date`. */
 const lastInstant = 8.64e15
 
-/** Reads what a frame sent; whatever does not have the shape is no message, and what would hold up a page is cut. */
-export function readSaid(data: unknown): Said | undefined {
+/** Reads a message from a frame. Returns `undefined` for other data, and shortens content that would block the page. */
+export function readMessage(data: unknown): Message | undefined {
   if (typeof data !== 'string') return undefined
   try {
-    const said = JSON.parse(data) as Said
-    if (typeof said !== 'object' || said === null) return undefined
-    if (said.kind === 'printed' || said.kind === 'broken') {
-      return typeof said.text === 'string' ? { kind: said.kind, text: cut(said.text) } : undefined
+    const message = JSON.parse(data) as Message
+    if (typeof message !== 'object' || message === null) return undefined
+    if (message.kind === 'printed' || message.kind === 'broken') {
+      return typeof message.text === 'string' ? { kind: message.kind, text: cut(message.text) } : undefined
     }
-    if (said.kind === 'ended') return said
-    if (said.kind !== 'played' || !Array.isArray(said.tests) || !said.tests.every(isTest)) return undefined
-    return { kind: 'played', tests: bounded(said.tests) }
+    if (message.kind === 'ended') return message
+    if (message.kind !== 'played' || !Array.isArray(message.tests) || !message.tests.every(isTest)) return undefined
+    return { kind: 'played', tests: bounded(message.tests) }
   } catch {
     return undefined
   }
@@ -65,7 +65,7 @@ function bounded(tests: readonly PlayedTest[]): readonly PlayedTest[] {
     const more = test.rows.length - rows.length
     left -= rows.length
     if (more > 0)
-      rows.push({ at: rows.at(-1)?.at ?? 0, text: `… and ${more} more, which the playground does not show` })
+      rows.push({ at: rows.at(-1)?.at ?? 0, text: `… ${more} more rows, which the playground does not show` })
     return { ...test, name: cut(test.name), ...(test.failure !== undefined && { failure: cut(test.failure) }), rows }
   })
 }

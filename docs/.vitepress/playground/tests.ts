@@ -2,19 +2,19 @@ import { createSandbox as create, type Sandbox, type SandboxOptions } from '../.
 import type { PlayedTest } from './messages.ts'
 import { rowsOf, withoutTimeline } from './rows.ts'
 
-// `test` of the playground: each test has a world of its own, as that of stuntdouble/vitest has.
+// `test` of the playground. Each test gets its own sandbox, as with stuntdouble/vitest.
 
 type Body = (fixtures: { sandbox: Sandbox }) => unknown
 
 const start = '2030-01-01T09:00:00Z'
 
-let written: { readonly name: string; readonly body: Body; readonly options: SandboxOptions }[] = []
+let registered: { readonly name: string; readonly body: Body; readonly options: SandboxOptions }[] = []
 let options: SandboxOptions = {}
-/** What the code made by itself. */
-let worlds: Sandbox[] = []
+/** Sandboxes that the code has created with `createSandbox()`. */
+let sandboxes: Sandbox[] = []
 
 function register(name: string, body: Body): void {
-  written.push({ name, body, options })
+  registered.push({ name, body, options })
 }
 
 export const test: typeof register & { override(name: 'sandboxOptions', value: SandboxOptions): typeof test } =
@@ -26,38 +26,38 @@ export const test: typeof register & { override(name: 'sandboxOptions', value: S
   })
 export const it: typeof test = test
 
-/** Groups tests, which the playground shows one below the other. */
+/** Groups tests. The playground shows them in one list. */
 export function describe(_name: string, group: () => void): void {
   group()
 }
 
-/** `createSandbox()`, whose world the page shows when the code has no test. */
+/** Creates a sandbox. If the code has no test, the page shows the timelines of these sandboxes. */
 export function createSandbox(given: SandboxOptions = {}): Sandbox {
   const sandbox = create({ seed: 1, startAt: start, ...given })
-  worlds.push(sandbox)
+  sandboxes.push(sandbox)
   return sandbox
 }
 
-/** Forgets what an earlier run has left. */
+/** Removes the tests and sandboxes of an earlier run. */
 export function forget(): void {
-  written = []
+  registered = []
   options = {}
-  worlds = []
+  sandboxes = []
 }
 
-/** Runs what the code has written down. */
+/** Runs the tests that the code has registered. */
 export async function playTests(): Promise<readonly PlayedTest[]> {
   const played: PlayedTest[] = []
-  for (const { name, body, options: own } of written) {
+  for (const { name, body, options: own } of registered) {
     const sandbox = create({ seed: 1, startAt: start, ...own })
     played.push(await playOne(name, sandbox, () => body({ sandbox })))
   }
   if (played.length > 0) return played
-  return worlds.map((sandbox, nth) => ({ name: `sandbox ${nth + 1}`, passed: true, rows: rowsOf(sandbox) }))
+  return sandboxes.map((sandbox, nth) => ({ name: `sandbox ${nth + 1}`, passed: true, rows: rowsOf(sandbox) }))
 }
 
 async function playOne(name: string, sandbox: Sandbox, run: () => unknown): Promise<PlayedTest> {
-  const endFetch = answerFetch(sandbox)
+  const endFetch = interceptFetch(sandbox)
   try {
     await run()
     return { name, passed: true, rows: rowsOf(sandbox) }
@@ -68,8 +68,8 @@ async function playOne(name: string, sandbox: Sandbox, run: () => unknown): Prom
   }
 }
 
-/** As the fixture does: the sandbox answers at its addresses, and the page has no network behind it. */
-function answerFetch(sandbox: Sandbox): () => void {
+/** Intercepts `fetch` like the fixture: requests to the URLs of the sandbox reach it. Other requests fail, without a network. */
+function interceptFetch(sandbox: Sandbox): () => void {
   const before = globalThis.fetch
   globalThis.fetch = (input, init) => {
     const url = input instanceof Request ? input.url : String(input)

@@ -1,39 +1,39 @@
-import type { Said } from './messages.ts'
-import { play } from './world.ts'
+import { play } from './core.ts'
+import type { Message } from './messages.ts'
 
-// The reader's code runs here: in a worker of a frame that has no origin and no network. It is not told to whom this
-// speaks, and what it prints is bounded.
+// Runs the reader's code in a worker of a frame that has no origin and no network. The code cannot find the channel to
+// the frame, and its output is limited.
 
-export * from './world.ts'
+export * from './core.ts'
 
 const maxLines = 200
 const maxLine = 10_000
 
 /**
- * Plays the reader's code and says how it went.
- * @param core where this module is
+ * Runs the reader's code and sends the result to the frame.
+ * @param core URL of this module
  */
 export function begin(code: string, core: string): void {
-  const say = takeVoice()
+  const send = takeChannel()
   let lines = 0
   const print = (...values: unknown[]): void => {
     if (++lines > maxLines) return
-    const text = lines === maxLines ? '… and more, which the playground does not show' : values.map(shown).join(' ')
-    say({ kind: 'printed', text: text.slice(0, maxLine) })
+    const text = lines === maxLines ? '… more lines, which the playground does not show' : values.map(shown).join(' ')
+    send({ kind: 'printed', text: text.slice(0, maxLine) })
   }
   Object.assign(console, { log: print, info: print, warn: print, error: print, debug: print })
   const load = (module: string): Promise<unknown> =>
     import(/* @vite-ignore */ URL.createObjectURL(new Blob([module], { type: 'text/javascript' })))
-  void play(code, core, load).then(say)
+  void play(code, core, load).then(send)
 }
 
-/** The way to the frame, which the code does not find any more. */
-function takeVoice(): (said: Said) => void {
+/** Returns the channel to the frame and hides it from the code. */
+function takeChannel(): (message: Message) => void {
   const post = (globalThis.postMessage as unknown as (text: string) => void).bind(globalThis)
   for (let holder = globalThis as object | null; holder !== null; holder = Object.getPrototypeOf(holder)) {
     Reflect.deleteProperty(holder, 'postMessage')
   }
-  return (said) => post(JSON.stringify(said))
+  return (message) => post(JSON.stringify(message))
 }
 
 function shown(value: unknown): string {

@@ -3,25 +3,29 @@ import { basename, dirname, extname, join, normalize, relative } from 'node:path
 import { firstSentence } from './llms.ts'
 import { pages, root } from './places.ts'
 
-// The pages of docs/ are written to be read in the repository. The site takes them as they are, and brings along every
-// file that they link to: what lies outside of docs/ is shown below /files.
+// The pages of docs/ are also read in the repository, so the site uses them unchanged. It adds a page for each file that
+// they link to; files outside of docs/ have pages under /files. Images are copied.
 
 /**
- * Puts the pages together.
- * @returns the paths of all pages, below the folder of the site
+ * Writes the Markdown pages of the site.
+ * @returns the paths of all pages, relative to the folder of the site
  */
 export function assemble(): readonly string[] {
   rmSync(pages, { recursive: true, force: true })
   const sources = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md') && !name.startsWith('.'))
     .map((name) => `docs/${name}`)
-  // A folder without a page of its own gets a list.
+  // A folder without an index page gets a list of its pages.
   const folders = [...new Set(sources.map((source) => dirname(source)))].filter(
     (folder) => folder !== 'docs' && !sources.includes(`${folder}/index.md`),
   )
   const queue = [...sources, ...folders]
   const done = new Set(queue)
   for (const source of queue) {
+    if (isImage(source)) {
+      cpSync(join(root, source), join(pages, pageFor(source)))
+      continue
+    }
     const { text, linked } = pageOf(source)
     write(pageFor(source), text)
     for (const one of linked) {
@@ -30,15 +34,15 @@ export function assemble(): readonly string[] {
       queue.push(one)
     }
   }
-  // Those that only the site has.
+  // Pages and files that only the site has.
   cpSync(join(root, 'docs/.vitepress/pages'), pages, { recursive: true })
   cpSync(join(root, 'docs/.vitepress/public'), join(pages, 'public'), { recursive: true })
-  return queue.map(pageFor)
+  return queue.filter((source) => !isImage(source)).map(pageFor)
 }
 
 interface SitePage {
   readonly text: string
-  /** Files and folders of the repository. */
+  /** Files and folders of the repository to which the page links. */
   readonly linked: readonly string[]
 }
 
@@ -56,7 +60,7 @@ function pageOf(source: string): SitePage {
 
 function folderPage(source: string): SitePage {
   const linked = readdirSync(join(root, source))
-    .filter((name) => !name.startsWith('.') && name !== 'node_modules' && extname(name) !== '.png')
+    .filter((name) => !name.startsWith('.') && name !== 'node_modules' && !isImage(name))
     .map((name) => `${source}/${name}`)
   const heading = basename(source).replace(/^\w/, (letter) => letter.toUpperCase())
   const rows = linked.map((one) => `- [${titleOf(one)}](${between(source, one)})${aboutOf(one)}`)
@@ -88,7 +92,7 @@ function markdownPage(source: string, text: string): SitePage {
   return { text: relinked, linked }
 }
 
-/** Changes what stands outside of blocks and spans of code. */
+/** Changes the text outside of code blocks and code spans. */
 function inProse(text: string, change: (prose: string) => string): string {
   return text
     .split(/(^```[\s\S]*?^```$|``[^\n]+?``|`[^`\n]+`)/gm)
@@ -96,7 +100,7 @@ function inProse(text: string, change: (prose: string) => string): string {
     .join('')
 }
 
-/** VitePress takes a page for a template of Vue; here a bracket is a bracket. */
+/** Escapes brackets and braces, because VitePress compiles each page as a Vue template. */
 function escaped(prose: string): string {
   return prose
     .replace(/<!--[\s\S]*?-->\n?/g, '')
@@ -104,12 +108,17 @@ function escaped(prose: string): string {
     .replaceAll('{{', '&#123;&#123;')
 }
 
-/** The page of the site that shows a file or a folder of the repository. */
+function isImage(source: string): boolean {
+  return ['.png', '.svg'].includes(extname(source))
+}
+
+/** Returns the path on the site of a file or folder of the repository. */
 function pageFor(source: string): string {
   if (source === 'README.md') return 'index.md'
   const isFolder = statSync(join(root, source)).isDirectory()
   const below = source.startsWith('docs/') ? source.slice('docs/'.length) : `files/${source}`
   if (isFolder) return `${below}/index.md`
+  if (isImage(source)) return below
   return extname(below) === '.md' ? below : `${below}.md`
 }
 

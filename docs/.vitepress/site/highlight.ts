@@ -1,7 +1,7 @@
 import { javascriptLanguage, tsxLanguage } from '@codemirror/lang-javascript'
 import { classHighlighter, highlightCode } from '@lezer/highlight'
 
-// The playground's own highlighter colors the pages, too: VitePress' one takes half a minute for them.
+// Highlights code on the pages and in the playground. VitePress' own highlighter needs half a minute for the pages.
 
 const parsers: Readonly<Record<string, { parse(code: string): Parameters<typeof highlightCode>[1] }>> = {
   ts: tsxLanguage.parser,
@@ -12,18 +12,18 @@ const parsers: Readonly<Record<string, { parse(code: string): Parameters<typeof 
   json: javascriptLanguage.parser,
 }
 
-/** A block of code as HTML, with the classes of the theme's `style.css`. */
+/** Returns a block of code as HTML, with the classes of `theme/style.css`. */
 export function highlight(code: string, language: string): string {
   const parser = parsers[language.split(/\s/)[0]!]
-  const html = parser === undefined ? escaped(code) : coloured(code, parser)
+  const html = parser === undefined ? escaped(code) : colored(code, parser)
   return `<pre v-pre tabindex="0"><code>${html}</code></pre>`
 }
 
-/** What has the color of the block. */
+/** Classes of tokens that have the color of the block. */
 const plain = /^(?:tok-(?:punctuation|variableName|propertyName|operator|labelName))?$/
 
-/** JavaScript, or what else the parser reads, with its parts in spans. */
-export function coloured(code: string, parser: (typeof parsers)[string] = javascriptLanguage.parser): string {
+/** Returns code as HTML with a span for each token. The default parser reads JavaScript. */
+export function colored(code: string, parser: (typeof parsers)[string] = javascriptLanguage.parser): string {
   const parts: string[] = []
   highlightCode(
     code,

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import type { DefaultTheme } from 'vitepress'
 import { pages, root } from './places.ts'
 
-/** A page by its path below docs/, or with a title of its own where the heading is too long. */
+/** Path of a page in docs/. A title is given if the heading of the page is too long for the sidebar. */
 type Place = string | readonly [path: string, title: string]
 
-/** Returns the pages of a folder, without its index and without the named ones. */
+/** Returns the pages of a folder, without its index page and the named pages. */
 const others = (folder: string, ...named: string[]): readonly Place[] =>
   readdirSync(join(root, 'docs', folder))
     .filter((name) => name.endsWith('.md') && name !== 'index.md' && !named.includes(name))
     .sort()
     .map((name) => `${folder}/${name}`)
 
-/** The sections of the sidebar, in their order: what people want to do, then what they look up. */
+/** Sections of the sidebar: first the tasks of a reader, then the reference. */
 export const sections: Readonly<Record<string, readonly Place[]>> = {
   Start: [
     'start.md',
@@ -81,14 +81,15 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
   ],
   About: ['comparison.md', 'limits.md', 'stability.md', 'how-it-works.md', 'glossary.md'],
   'The protocol': ['protocol/index.md', ...others('protocol')],
-  Contributing: [...others('contributing'), ['decisions/index.md', 'Decisions']],
+  Contributing: others('contributing'),
+  Decisions: [['decisions/index.md', 'All decisions'], ...others('decisions')],
 }
 
-/** The heading of a page; a generated one is called here. */
+/** Returns the heading of a page. A generated page has none in docs/. */
 export function titleOf(path: string): string {
   const file = join(root, 'docs', path)
   const heading = existsSync(file) ? /^# (.*)$/m.exec(readFileSync(file, 'utf8'))?.[1] : undefined
-  return heading ?? (path === 'decisions/index.md' ? 'Decisions' : path)
+  return heading ?? path
 }
 
 const link = (path: string): string => `/${path.replace(/(?:index)?\.md$/, (end) => (end === '.md' ? '' : ''))}`
@@ -105,7 +106,7 @@ export function sidebar(): DefaultTheme.SidebarItem[] {
   }))
 }
 
-/** Every page that the sidebar leads to. */
+/** Returns the path of every page in the sidebar. */
 export function placed(): readonly string[] {
   return Object.values(sections).flatMap((places) =>
     places.map((place) => (typeof place === 'string' ? place : place[0])),
@@ -113,15 +114,12 @@ export function placed(): readonly string[] {
 }
 
 /**
- * The entries of the package, once their reference is written. Their members are on the page of each: a sidebar with all
- * of them in every page would be most of the site.
+ * The sidebar of the reference of the JavaScript API, and the other pages of the reference. It does not repeat the rest of
+ * the sidebar, which would be most of such a page.
  */
 export function apiSidebar(): DefaultTheme.SidebarItem[] {
-  const file = join(pages, 'reference/api/index.md')
-  const list = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const items = [...list.matchAll(/^- \[(.*)\]\((.*)\.md\)$/gm)].map(([, text = '', path = '']) => ({
-    text,
-    link: `/reference/api/${path}`,
-  }))
-  return [{ text: 'JavaScript API', items }, ...sidebar()]
+  const file = join(pages, 'reference/api/sidebar.json')
+  const items = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DefaultTheme.SidebarItem[]) : []
+  const reference = sidebar().filter(({ text }) => text === 'Reference')
+  return [{ text: 'JavaScript API', link: '/reference/api/', items }, ...reference]
 }

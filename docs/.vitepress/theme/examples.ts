@@ -1,10 +1,10 @@
 const files = import.meta.glob<string>('../playground/examples/*.js', { query: '?raw', import: 'default', eager: true })
 
-/** The playground's examples, in their order. */
+/** Examples of the playground, in the order of the menu. */
 export const examples: readonly { readonly name: string; readonly title: string; readonly code: string }[] = [
-  ['retry', 'A shop that is down'],
-  ['charged-twice', 'Charged twice: a test that fails'],
-  ['invitation', 'Three days in no time'],
-  ['dead-letter', 'A dead letter'],
-  ['flow-control', 'Two at a time'],
+  ['retry', 'Retry a delivery'],
+  ['charged-twice', 'Duplicate charge: a failing test'],
+  ['invitation', 'Skip three days'],
+  ['dead-letter', 'Dead letter and failure callback'],
+  ['flow-control', 'Flow control'],
 ].map(([name, title]) => ({ name: name!, title: title!, code: files[`../playground/examples/${name}.js`]! }))

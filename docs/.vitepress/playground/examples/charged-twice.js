@@ -1,8 +1,8 @@
 import { fault } from 'stuntdouble'
 import { expect, test } from 'stuntdouble/vitest'
 
-// The bank takes the money, and its answer is lost: the queue asks
-// again. To mend it, put two lines at the beginning of the handler:
+// The handler charges the order, but its response is lost, so
+// the queue delivers again. To fix it, begin the handler with:
 //   const key = `seen:${request.headers.get('upstash-message-id')}`
 //   if (store.run('SET', key, 1, 'NX') === null) return new Response()
 test('an order is charged once', async ({ sandbox }) => {

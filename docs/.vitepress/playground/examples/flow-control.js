@@ -1,8 +1,8 @@
 import { expect, test } from 'stuntdouble/vitest'
 
-// Five letters, two at a time, and each takes ten seconds to print:
-// the last one starts after twenty.
-test('the printer gets two letters at a time', async ({ sandbox }) => {
+// The printer gets at most two of five jobs at the same time. Each job
+// takes ten seconds, so the last one starts after twenty seconds.
+test('the printer gets two jobs at a time', async ({ sandbox }) => {
   const { clock, destinations, queue } = sandbox
   const printer = 'https://shop.test/print'
   let printing = 0
@@ -14,10 +14,10 @@ test('the printer gets two letters at a time', async ({ sandbox }) => {
     return new Response('printed')
   })
 
-  for (let letter = 1; letter <= 5; letter++) {
+  for (let job = 1; job <= 5; job++) {
     queue.publish({
       to: printer,
-      body: { letter },
+      body: { job },
       flowControlKey: 'printer',
       flowControlValue: 'parallelism=2',
     })

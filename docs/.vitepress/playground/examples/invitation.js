@@ -1,7 +1,8 @@
 import { expect, test } from 'stuntdouble/vitest'
 
-// Keys, delays and the clock are one world: three days take no time.
-test('an invitation lives for three days', async ({ sandbox }) => {
+// Keys and messages use the same virtual clock. Three days pass in
+// milliseconds.
+test('an invitation expires after three days', async ({ sandbox }) => {
   const { clock, destinations, queue, store } = sandbox
   const remind = 'https://shop.test/remind'
   const reminders = destinations.record(remind)

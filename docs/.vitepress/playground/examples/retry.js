@@ -1,9 +1,9 @@
 import { fault } from 'stuntdouble'
 import { expect, test } from 'stuntdouble/vitest'
 
-// The shop is down twice. The queue tries again, later each time;
-// the clock gets there at once.
-test('an order waits until the shop is back', async ({ sandbox }) => {
+// The shop fails twice. The queue retries after longer and longer
+// delays, which pass immediately on the virtual clock.
+test('an order is retried until the shop is back', async ({ sandbox }) => {
   const { clock, destinations, queue } = sandbox
   const shop = 'https://shop.test/orders'
   const orders = destinations.record(shop)
