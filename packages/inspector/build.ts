@@ -73,7 +73,9 @@ async function builtCopy(): Promise<string> {
   const { outputFiles } = await build({ ...common, entryPoints, globalName: 'stuntdoubleCopy' })
   const text = outputFiles![0]!.text.trim()
   if (/<\/script|<!--/i.test(text))
-    throw new Error('The script for copying contains its own closing tag. Split the text.')
+    throw new Error(
+      'The script of the inspector that copies entries contains a closing script tag. Split this tag in the source.',
+    )
   return text
 }
 

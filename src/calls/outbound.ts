@@ -104,8 +104,8 @@ export interface OutboundInternals {
    */
   responderAt(method: string, url: string): unknown
   /**
-   * Whether a handler or fixed response has responded at least once. A registered handler never responds if the script
-   * has a step for every request.
+   * Whether a registered handler or fixed response was used at least once. It is never used if a script determines the
+   * response to every request.
    */
   hasAsked(answerer: unknown): boolean
   /**

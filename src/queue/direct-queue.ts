@@ -27,9 +27,8 @@ import type { SigningKeyPair, SigningKeys } from './signing/signing.js'
 type Value = string | number | boolean
 
 /**
- * Options of a message in the direct API, including those of its callbacks such as `callbackRetries`. Numbers and
- * booleans become header values. Durations need a unit. A bare number is rejected, because the SDK reads it as seconds
- * and this package as milliseconds.
+ * Options of a message in the direct API, including those of its callbacks such as `callbackRetries`. A duration must
+ * be text with a unit, such as `'30s'`, because the SDK reads a number as seconds and this package as milliseconds.
  */
 export interface MessageSettings {
   /** HTTP method of the delivery: GET, POST, PUT, PATCH or DELETE. Default POST. */

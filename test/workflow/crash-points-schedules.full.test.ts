@@ -248,7 +248,7 @@ test('is tried for pairs, up to a limit that is reported', async () => {
   const ignoreKeys = ['tries']
   expect((await assertCrashSafe(lucky, { ignoreKeys })).plans).toBe(14)
   const found = await foundBy(assertCrashSafe(lucky, { ignoreKeys, depth: 2, maxRuns: 60 }))
-  expect(found.message).toMatch(/\b45 crash plans .*not tried.*`maxRuns`/)
+  expect(found.message).toMatch(/\b45 crash plans\b.*`maxRuns`/)
   expect(found.findings[0]!.disturbances).toHaveLength(2)
   const { notTried: untried, coverage } = await assertCrashSafe(lucky, { ignoreKeys, maxRuns: 3 })
   expect([untried, coverage.reached, coverage.possible, coverage.unreached.length]).toEqual([11, 3, 14, 11])
@@ -274,7 +274,7 @@ test('code outside steps that is not deterministic is reported with the field, b
   )
   expect(time.findings).toEqual([])
   expect(time.message).toMatch(
-    /^.*outside steps.*\n {2}step 'morning': header upstash-not-before .*1893456060.* 1893542460\n {2}step 'morning': sleepUntil .*1893456060.* 1893542460\n.*context\.run\(\)\.$/,
+    /^.*outside steps.*\n {2}step 'morning': header upstash-not-before .*1893456060.* 1893542460.*\n {2}step 'morning': sleepUntil .*1893456060.* 1893542460.*\n.*context\.run\(\)\.$/,
   )
   const loop = await foundBy(assertCrashSafe(appWith(defects.find(({ name }) => name.startsWith('a loop'))!.broken)))
   expect(loop.nondeterminism).toContainEqual({ step: "step 'end'", field: 'stepName', first: 'end', again: 'item 1' })

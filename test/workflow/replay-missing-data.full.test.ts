@@ -212,8 +212,8 @@ test('a route that hangs is reported without waiting forever', async () => {
   const { prefixes, incompatible, unchecked } = await replay(history, app(hangs), { timeout: 50 })
   expect(prefixes).toBe(3)
   expect(incompatible.map(({ message: sentence }) => sentence)).toEqual([
-    expect.stringMatching(/^After step 1 'a' step 2 'b' \(Run\) .*not respond/),
-    expect.stringMatching(/^After step 2 'b' step 3 'c' \(Run\) .*not respond/),
+    expect.stringMatching(/^After step 1 'a', step 2 'b' \(Run\) .*not respond/),
+    expect.stringMatching(/^After step 2 'b', step 3 'c' \(Run\) .*not respond/),
   ])
   expect(unchecked).toEqual([{ prefix: 4, reason: expect.stringMatching(/not respond .*all later lists.* skipped/) }])
   // The replaced globals are restored.

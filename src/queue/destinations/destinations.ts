@@ -144,8 +144,8 @@ export interface DestinationsInternals {
   unhandle(pattern: string): void
   recorderAt(pattern: string): Recorder | undefined
   /**
-   * Whether a handler or fixed response has responded at least once. A handler never responds if the script has a step
-   * for every delivery.
+   * Whether a registered handler or fixed response was used at least once. It is never used if a script determines the
+   * response to every delivery.
    */
   hasAsked(answerer: unknown): boolean
 }

@@ -59,7 +59,7 @@ export interface MessageCarrier {
   due(message: Message, task: Task): Promise<void> | void
 }
 
-/** Public fields of a message, which a remote sandbox has, too. Times are virtual milliseconds since the Unix epoch. */
+/** Fields of a message that local and remote sandboxes return. Times are virtual milliseconds since the Unix epoch. */
 export type MessageView = Pick<
   Message,
   | 'id'

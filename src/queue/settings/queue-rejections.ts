@@ -20,7 +20,7 @@ export const refusals = {
   /** 404 if the token is valid in another region, but not in this one. [queue.md 1.13] */
   otherRegion: (user: string, region: string): QueueRejection =>
     new QueueRejection(404, `user (${user}) not found in this region (${region})`),
-  /** The text of the service is not public. [queue.md 10] */
+  /** How the service words this error is not public. [queue.md 10] */
   readOnly: (status: number): QueueRejection =>
     new QueueRejection(status, 'unable to authorize: the token is read-only'),
   /** [queue.md 1.13] */
@@ -46,7 +46,7 @@ export const refusals = {
   /** [workflow.md 1] */
   runNotFound: (id: string): QueueRejection => new QueueRejection(404, `workflowRun ${id} not found`),
   /**
-   * The SDK ends the request without an error if the response has this status. The text of the service is not public.
+   * The SDK ends the request without an error if the response has this status. How the service words this error is not public.
    * [workflow.md 5]
    */
   runOver: (id: string): QueueRejection => new QueueRejection(400, `workflowRun ${id} is not running`),

@@ -146,7 +146,9 @@ class Writer {
         `${id} went to an endpoint of the URL group ${facts.urlGroup}: the scenario publishes to the URL of the endpoint.`,
       )
     if (facts.scheduleId !== undefined)
-      this.notes.push(`${id} was published by the schedule ${facts.scheduleId}: the scenario publishes it once.`)
+      this.notes.push(
+        `${id} was published by the schedule ${facts.scheduleId}. The scenario has no schedule and publishes the message once.`,
+      )
     return Object.fromEntries(Object.entries(step).filter(([, value]) => value !== undefined)) as unknown as PublishStep
   }
 

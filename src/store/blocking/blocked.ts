@@ -34,7 +34,7 @@ export interface BlockObserver {
   during<T>(take: () => T): T
   /**
    * Called when the wait has ended.
-   * @param took the non-blocking command that took the element; `undefined` if nothing was taken
+   * @param took non-blocking command that removed the element from the key; `undefined` if nothing was taken
    */
   ended(end: WaitEnd, took: readonly Bytes[] | undefined): void
 }

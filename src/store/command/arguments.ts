@@ -173,7 +173,7 @@ export function toFloat(word: Bytes): number {
   return value
 }
 
-/** Returns the same parser with another name in the reference. */
+/** Returns a copy of the parser that has another name on the page `docs/reference/commands.md`. */
 export function named<T>(usage: string, arg: Arg<T>): Arg<T> {
   return { ...arg, usage }
 }

@@ -78,7 +78,7 @@ export function dynamicKey(key: Bytes): string {
   return `ERR Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: ${key}`
 }
 
-/** Returns the error for commands on the whole database. The text of the service is not public. */
+/** Returns the error for commands on the whole database. How the service words this error is not public. */
 export function wholeDatabase(name: string): string {
   return `ERR ${name} is not allowed in Lua scripts when 'allow-key-locking' flag is set`
 }

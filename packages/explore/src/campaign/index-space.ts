@@ -26,7 +26,7 @@ export interface Tried {
   /** The failing run with the lowest number. */
   readonly first?: FailedRun
   readonly coverage: readonly CoverageRow[]
-  /** Notes about limits that the check has even with more runs. All blocks have the same notes. */
+  /** Notes about faults and orders that the check never tries, with any number of runs. They are equal in all blocks. */
   readonly notes?: readonly string[]
 }
 

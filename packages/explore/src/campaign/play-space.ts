@@ -14,7 +14,7 @@ export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) 
     const given = await play(seed + run)
     if (!isPlay(given))
       throw new TypeError(
-        'defineCampaign(): this call of the function did not return a play, although an earlier call did. Return the result of playScenario() from each call.',
+        'defineCampaign(): the function returned no result of playScenario() this time, although it did before. Return the result of playScenario() from each call.',
       )
     if (given.seed !== seed + run)
       throw new TypeError(

@@ -38,7 +38,7 @@ export class FixedOrder implements TurnPicker {
     const unknown = this.#names.find((name) => !clients.includes(name.split('#')[0]!))
     if (unknown !== undefined)
       throw new Unplayable(
-        `exploreInterleavings(): replay names ${JSON.stringify(unknown)}, which is not a client. Use ${clients.join(', ')}.`,
+        `exploreInterleavings(): the option replay contains ${JSON.stringify(unknown)}, which is not the name of a client. Use ${clients.join(', ')}.`,
       )
   }
 

@@ -104,7 +104,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
       does: 'Creates a tenant that continues from this one, now or as of an instant.',
       when: 'Use it to try out what would have happened: add a fault, change a key or move time in the fork, without changing this sandbox. The fork sends no deliveries over the network unless `deliverTo` is true.',
       effect: 'changes',
-      next: 'any tool with "tenant" set to the returned name; get_timeline of both tenants shows the difference.',
+      next: 'any tool with "tenant" set to the returned name. Compare get_timeline of this tenant and of the fork.',
       args: {
         at: 'ISO text, milliseconds, a duration before now such as `-5m`, or `{"seq":12}` for directly after that entry; default now',
         name: 'name of the new tenant; default: a free one',

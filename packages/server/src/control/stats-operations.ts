@@ -35,7 +35,7 @@ export const statsOrders: readonly ControlOperation[] = [
   order({
     method: 'PUT',
     path: '/stats/queue/script',
-    summary: 'Scripts usage of the queue, in addition to the usage that the traffic of the sandbox causes.',
+    summary: 'Adds scripted usage to the statistics of the queue, on top of the usage from captured traffic.',
     body: story,
     example: { steps: [{ kind: 'steady', rates: { delivered: 60 } }], scale: { messagesPerRun: 4 } },
     run: ({ stats }, { steps, scale }) => stats.queue.script(steps as unknown as QueueUsageStep[], scale),
