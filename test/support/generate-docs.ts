@@ -26,7 +26,7 @@ import { withCaseStudies } from './story-page.js'
 
 const words = process.argv.slice(2)
 if (words.includes('stories'))
-  run('npx', 'vitest', 'run', 'examples/case-studies', 'test/house/samples.test.ts', '--update')
+  run('npx', 'vitest', 'run', 'examples/case-studies', 'first-failure', 'migrate-mocks', '--update')
 if (words.includes('failures')) {
   run('npm', 'run', '--silent', 'build')
   run('node', 'test/failures/write-pages.ts')
