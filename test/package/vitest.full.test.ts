@@ -30,6 +30,12 @@ test('fixture', async ({ sandbox }) => {
   expect(1).not.toBe(2)
 })
 
+const later = test.override('sandboxOptions', { startAt: '2031-05-05T05:05:05Z' })
+
+later('overridden', ({ sandbox }) => {
+  expect(sandbox.clock.now()).toBe(Date.UTC(2031, 4, 5, 5, 5, 5))
+})
+
 // Says nothing where it is not run: that the words are typed, and no others.
 export function typed() {
   // @ts-expect-error
@@ -81,9 +87,10 @@ describe.each([
     const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
     const results = testResults.flatMap(({ assertionResults }) => assertionResults)
     expect(results.map(({ title, status, failureMessages }) => [title, status, failureMessages]).sort()).toEqual([
-      [expect.stringContaining('an order'), 'passed', []],
       ['extend', 'passed', []],
       ['fixture', 'passed', []],
+      ['overridden', 'passed', []],
+      [expect.stringContaining('an order'), 'passed', []],
     ])
   })
 
