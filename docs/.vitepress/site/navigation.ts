@@ -17,6 +17,7 @@ const others = (folder: string, ...named: string[]): readonly Place[] =>
 export const sections: Readonly<Record<string, readonly Place[]>> = {
   Start: [
     'start.md',
+    'guides/index.md',
     ['runners/vitest.md', 'Vitest'],
     ['runners/jest.md', 'Jest'],
     ['runners/playwright.md', 'Playwright'],
@@ -68,6 +69,7 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
   ],
   Recipes: [['recipes/index.md', 'All recipes'], ...others('recipes', 'github-actions.md')],
   Reference: [
+    'reference/index.md',
     ['reference/api/index.md', 'JavaScript API'],
     'reference/commands.md',
     'reference/queue.md',
