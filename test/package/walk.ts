@@ -165,7 +165,16 @@ export async function typeErrors(
   files: readonly string[],
   options: readonly string[] = usual,
 ): Promise<string> {
-  const strict = ['--noEmit', '--strict', '--target', 'es2023', '--skipLibCheck', 'false', '--skipDefaultLibCheck']
+  const strict = [
+    '--noEmit',
+    '--declaration',
+    '--strict',
+    '--target',
+    'es2023',
+    '--skipLibCheck',
+    'false',
+    '--skipDefaultLibCheck',
+  ]
   const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
   const stdout = await new Promise<string>((resolve) => {
     execFile(process.execPath, [compiler, ...strict, ...options, ...files], { cwd: folder }, (_, text) => resolve(text))
