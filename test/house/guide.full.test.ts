@@ -77,7 +77,7 @@ describe('adding one thing touches', () => {
     ],
     ['A method of the public API', ['src/queue/direct-queue.ts', 'test/sandbox/recorded-calls.test.ts']],
     [
-      'A control order',
+      'A control operation',
       ['packages/server/src/control/clock-operations.ts', 'packages/server/test/clock-until.test.ts'],
     ],
     [
