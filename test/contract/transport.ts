@@ -4,9 +4,9 @@ const needs = {
   bytes: 'bodies of any bytes',
   large: 'bodies of megabytes',
   concurrent: 'many requests at the same time',
-  headers: 'every header of a response',
+  headers: 'all headers of a response',
   stream: 'event streams',
-  leave: 'an event stream that its client aborts',
+  leave: 'event streams that their client aborts',
   abort: 'requests that their client aborts',
   clock: 'time that moves during a request',
   fault: 'faults: statuses, broken connections',
@@ -14,8 +14,8 @@ const needs = {
 } as const
 export type Need = keyof typeof needs
 
-const noStreams = 'nock takes no stream as a body: such a request fails with an error that names alternatives'
-const noAborts = 'a route does not hear that its page aborted a request'
+const noStreams = 'nock does not support streams as bodies: such a request fails with an error that names alternatives'
+const noAborts = 'a route does not notice that its page aborts a request'
 
 /** The adapters, with what each does not support and the reason. The contract tests hold them to everything else. */
 export const unsupported = {
@@ -25,10 +25,10 @@ export const unsupported = {
   'stuntdouble/nock': {
     stream: noStreams,
     leave: noStreams,
-    partial: 'nock takes whole responses: the client gets a network error',
+    partial: 'nock accepts only complete responses: the client gets a network error',
   },
   'stuntdouble/playwright': {
-    headers: 'the browser keeps headers from a page of another origin, as it does with the service',
+    headers: 'the browser hides some headers from pages of another origin, as with the service',
     leave: noAborts,
     abort: noAborts,
   },
@@ -53,7 +53,7 @@ export function transportTable(): string {
 
 <!-- Generated from test/contract/transport.ts: \`npm run docs\`. Do not edit. -->
 
-Choose an adapter by what it supports. The test suite runs more than 140 cases over the three APIs, with faults of every kind, through \`sandbox.fetch\`. Every other adapter runs the cases whose outcome depends on the adapter: bodies, headers, streams, aborts, concurrent requests, sizes, and each way in which a response can fail. Each adapter has a page: [fetch](fetch.md), [msw](msw.md), [nock](nock.md), [Playwright](playwright.md), [server](../server.md).
+Find out what each adapter supports: [fetch](fetch.md), [msw](msw.md), [nock](nock.md), [Playwright](playwright.md) and [server](../server.md). Tests run more than 140 cases over the three APIs, with faults of every kind, through \`sandbox.fetch\`. For every other adapter, they run the cases whose outcome depends on the adapter. These are bodies, headers, streams, aborts, concurrent requests, sizes, and each way in which a response can fail.
 
 |  | ${adapters.map(([name]) => name).join(' | ')} |
 |---|${adapters.map(() => '---').join('|')}|
