@@ -18,9 +18,9 @@ export function policyReference(): string {
   })
   return `# Policies
 
-Look up what you can change with \`createSandbox({ policy: { deduplicationWindow: 600_000 } })\`. A policy is a choice where public sources are silent or disagree: a value with a default. \`createSandbox()\` rejects an unknown name and suggests the nearest known one.
+Look up the behavior that you can change with \`createSandbox({ policy: { deduplicationWindow: '5m' } })\`. A policy is a choice with a default, where public sources are silent or disagree. \`createSandbox()\` rejects an unknown name and suggests the nearest one.
 
-A \`Duration\` is a text such as \`'10m'\`, or a number of milliseconds. Sizes are in bytes. The brackets name the source of the default: a page of the [protocol](../protocol/index.md) and its section.
+A \`Duration\` is a text such as \`'10m'\`, or a number of milliseconds. The brackets name the source of the default: a page of the [protocol](../protocol/index.md) and its section, or this package.
 
 | Policy | Default | Type | Meaning |
 |---|---|---|---|

@@ -54,7 +54,7 @@ function options(): string {
   const open = openSettings.map(({ name, about }) => [`\`Service-${spelled(name)}\``, about])
   return [
     '## Publish options',
-    'An option can be a header, a query parameter, a default header of a URL group, or an item in the `headers` of a batch item. Options also apply to the creation of a schedule and to the retry of a dead letter. Headers take precedence over the query, and the query over the defaults of a group. An option with *Callbacks* "yes" can also follow `Service-Callback-` and `Service-Failure-Callback-`.',
+    'An option can be a header, a query parameter, a default header of a URL group, or an entry in the `headers` of a batch item. Options also apply to the creation of a schedule and to the retry of a dead letter. Headers take precedence over the query, and the query over the defaults of a group. If the column *Callbacks* says yes, you can also set the option for a callback, with the prefix `Service-Callback-` or `Service-Failure-Callback-`.',
     table(['Header', 'Query', 'Value', 'Default and bounds', 'Callbacks', 'Meaning'], rows),
     table(['Header prefix', 'Meaning'], open),
   ].join('\n\n')
@@ -84,7 +84,7 @@ function filters(): string {
   ] as const
   return [
     '## Filters',
-    'Repeat a filter, or separate its values with commas, to match any of the values. Several filters must all match. Dates are Unix milliseconds, and both ends are inclusive. An unknown name is rejected.',
+    'To match any of several values, repeat a filter or separate the values with commas. If you pass several filters, all must match. Dates are Unix milliseconds, and both ends are inclusive. An unknown name is rejected.',
     table(
       ['Endpoint', 'Names'],
       rows.map(([where, names]) => [where, names.map((name) => `\`${name}\``).join(' ')]),
@@ -103,7 +103,7 @@ function limits(): string {
   const rows = fields.map((field) => [`\`${field}\``, ...names.map((name) => shown(field, plans[name][field]))])
   return [
     '## Plans',
-    'Retention, maximum timeout and truncation always follow `policy.queuePlan`. The queue rejects a request beyond the other limits with 412 only if `policy.enforceQuotas` is true. `policy.queueLimits` overrides single limits.',
+    '`policy.queuePlan` selects the plan. Retention, maximum timeout and truncation always apply. If `policy.enforceQuotas` is true, the queue rejects a request beyond the other limits with 412. `policy.queueLimits` overrides single limits.',
     table(['Limit', ...names], rows),
   ].join('\n\n')
 }
