@@ -45,7 +45,7 @@ export function quotaExceeded(): FaultOf<'quota-exceeded'> {
 const rows: FaultGroup<CredentialStep, CredentialFault> = {
   'bad-signature': {
     summary:
-      'The signature has one defect: a name from `signatureFlaws`, or `rotated` for a signature with the next key.',
+      'The signature has one flaw: a name from `signatureFlaws`, or `rotated`, which signs with the next signing key.',
     effect: 'shapes',
     sentence: ({ flaw }) => `signed wrongly: ${flaw}`,
     made: { badSignature },
@@ -93,7 +93,7 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
     },
   },
   'quota-exceeded': {
-    summary: "The quota of the plan is used up: the request is rejected with the service's own error.",
+    summary: 'The quota of the plan is used up, so the request is rejected.',
     effect: 'answers',
     sentence: () => 'the quota is used up',
     made: { quotaExceeded },

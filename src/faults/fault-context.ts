@@ -108,7 +108,7 @@ export interface DueFaultContext {
   wait(ms: number, reason: string): void
   /** Delays the delivery until the instant `at`, in milliseconds. */
   waitUntil(at: number, reason: string): void
-  /** Delays the delivery until a later delivery has started, for at most `withinMs` milliseconds. */
+  /** Delays the delivery until a later delivery has ended, for at most `withinMs` milliseconds. */
   waitForNext(withinMs: number): void
   vanish(): void
 }

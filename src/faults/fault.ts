@@ -162,7 +162,7 @@ export type OrderStep =
   | DelayFault
 export type OrderFault =
   | {
-      /** The fault is a delivery that waits until a later delivery has started. */
+      /** The fault is a delivery that waits until a later delivery has ended. */
       readonly kind: 'reorder'
       /** Maximum wait in milliseconds of virtual time. */
       readonly withinMs: number

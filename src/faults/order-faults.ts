@@ -61,7 +61,7 @@ export function duplicate(
 }
 
 /**
- * Holds a delivery back until a later delivery has started, for at most this duration.
+ * Holds a delivery back until a later delivery has ended, for at most this duration.
  * @example sandbox.faults.add({ on: 'queue.delivery', fault: fault.reorder('30s') })
  */
 export function reorder(within: Duration): FaultOf<'reorder'> {
@@ -220,9 +220,9 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
     },
   },
   reorder: {
-    summary: 'The delivery is held until a later delivery has started, for at most `withinMs`.',
+    summary: 'The delivery is held until a later delivery has ended, for at most `withinMs`.',
     effect: 'holds',
-    sentence: ({ withinMs }) => `held until a later delivery has started, at most ${formatDuration(withinMs)}`,
+    sentence: ({ withinMs }) => `held until a later delivery has ended, at most ${formatDuration(withinMs)}`,
     made: { reorder },
     phases: ['before'],
     fields: { withinMs: span },

@@ -134,7 +134,7 @@ const answersStatus: OnRequest<StatusFault> = inBothPhases(statusResponse)
 const rows: FaultGroup<ResponseStep> = {
   latency: {
     summary:
-      'The request, delivery or command takes longer. The additional time is `waitMs`, plus or minus at most `jitterMs`, or it is random between `minMs` and `maxMs`. The seed determines random times.',
+      'The request, delivery or command takes longer: by `waitMs`, plus or minus at most `jitterMs`, or by a random time between `minMs` and `maxMs`. The seed determines random times.',
     effect: 'shapes',
     sentence: () => 'takes longer',
     made: { latency },
@@ -208,7 +208,8 @@ const rows: FaultGroup<ResponseStep> = {
     },
   },
   'rate-limited': {
-    summary: 'The response is 429 with the headers of one of the three limits. `form` is the format of `Retry-After`.',
+    summary:
+      'The response is 429 with the headers of `limit`: `burst`, `daily` or `chat`. The field `form` of `retryAfter` selects seconds, an HTTP date, or no header `Retry-After`.',
     effect: 'answers',
     sentence({ limit, retryAfter: given }) {
       const wait =

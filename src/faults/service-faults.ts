@@ -65,7 +65,7 @@ const rows: FaultGroup<never, ServiceFault> = {
   },
   restart: {
     summary:
-      'The service restarts and is down for `downMs`: connections and event streams break, and new ones are refused. Deliveries in flight break and are made again, which does not count as a retry.',
+      'The service restarts and is down for `downMs`: connections and event streams break, and new connections are refused. Deliveries in flight break and are attempted again, which does not count as a retry.',
     effect: 'answers',
     sentence: ({ downMs }, phase) =>
       `${done(phase)}the service restarts${downMs === undefined ? '' : `, down for ${formatDuration(downMs)}`}`,

@@ -47,7 +47,7 @@ const rows: FaultGroup<never, StreamFault> = {
   },
   'stall-stream': {
     summary:
-      'The event stream stalls after `afterEvents` events, for `forMs` or forever. Events of this period are sent when the stall ends.',
+      'The event stream stalls after `afterEvents` events, for `forMs` or forever. Events that it holds are sent when the stall ends.',
     effect: 'shapes',
     sentence({ afterEvents, forMs }) {
       const wait = forMs === undefined ? '' : ` for ${formatDuration(forMs)}`

@@ -73,15 +73,14 @@ export interface Policy {
   /** Maximum size in bytes of one command's arguments, and of its reply. [store.md 10] */
   maxRequestSize: number
   /**
-   * Maximum size in bytes of the response to one store request, including all results of a pipeline or transaction.
-   * This is a limit of this package, not of the service. The first result beyond the limit is replaced by an error, and
-   * so are all later results. The later commands of a pipeline do not run.
+   * Maximum size in bytes of the response to one store request, including all results of a pipeline or transaction. The
+   * first result beyond the limit and all later results are replaced by errors. The later commands of a pipeline do not
+   * run. [limit of this package]
    */
   maxResponseSize: number
   /**
-   * Maximum units of work of one store request. A unit is about 25 nanoseconds, see docs/decisions/work-budget.md. This
-   * is a limit of this package, not of the service.
-   * A request beyond the limit is rejected, if possible before it changes anything.
+   * Maximum units of work of one store request. A unit is about 25 nanoseconds, see docs/decisions/work-budget.md. A
+   * request beyond the limit is rejected, if possible before it changes anything. [limit of this package]
    */
   maxWork: number
   /** Maximum number of commands per virtual day, `undefined` for no limit. [store.md 10] */
@@ -117,10 +116,9 @@ export interface Policy {
    */
   searchIndexingDelay: Duration
   /**
-   * Maximum size in bytes of the indexed fields of one document. The default is about the length of two novels. This is
-   * a limit of this package, not of the service.
-   * Of a longer text, only the beginning is indexed. Other values beyond the limit are not indexed, and neither are
-   * STRING keys whose value is longer than the limit. Stored values do not change. [search.md 11: not public]
+   * Maximum size in bytes of the indexed fields of one document. Of a longer text, only the beginning is indexed. Other
+   * values beyond the limit are not indexed, and neither are STRING keys whose value is longer than the limit. Stored
+   * values do not change. [limit of this package; search.md 11: not public]
    */
   maxSearchDocument: number
   /** Maximum number of search indexes, `undefined` for no limit. [search.md 1: 10 were seen] */
@@ -132,7 +130,7 @@ export interface Policy {
   searchScore: 'bm25' | 'constant'
   /**
    * Documents that a query of one plain word finds. `term`: only documents with exactly this word. `fuzzy`: also
-   * documents with a typo of the word, or with a longer word that begins with it, as the service's documentation
+   * documents with a misspelling of the word, or with a longer word that begins with it, as the service's documentation
    * states. [search.md 12]
    */
   searchSingleWord: 'fuzzy' | 'term'
@@ -167,9 +165,9 @@ export interface Policy {
    * and truncation. [queue.md 5.6]
    */
   enforceQuotas: boolean
-  /** Maximum size in bytes of a batch request, when quotas are enforced. [queue.md 1.4] */
+  /** Maximum size in bytes of a batch request, if quotas are enforced. [queue.md 1.4] */
   maxBatchSize: number
-  /** Status of the response when a quota is exceeded. [queue.md 16] */
+  /** Status of the response if a quota is exceeded. [queue.md 16] */
   quotaStatus: number
   /** Status of the response to a write request with the read-only token. [queue.md 10] */
   readOnlyStatus: number
@@ -245,7 +243,7 @@ export interface Policy {
   workflowLazyBodyAbove: number | undefined
   /**
    * Maximum number of finished and planned steps of one run; `undefined` for no limit. The next step is rejected with
-   * 429, and the run fails. This package chose to count planned steps too. [the documentation's 1,000 on every plan]
+   * 429, and the run fails. That planned steps count is a choice of this package. [the documentation's 1,000 on every plan]
    */
   maxRunSteps: number | undefined
   /**
@@ -285,7 +283,7 @@ export interface Policy {
   cronDialect: 'go' | 'crontab'
   /**
    * Whether `@every 90s` is a valid cron expression, as in the Go library, although schedules have a resolution of one
-   * minute. This package chose the default; public sources leave it open. [queue.md 7]
+   * minute. [queue.md 7]
    */
   cronEvery: 'reject' | 'accept'
   /** Whether a schedule stays paused when it is replaced. [queue.md 7] */

@@ -94,7 +94,8 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'passed over',
-    about: 'UNLINK without keys, COPY of a key onto itself, and XINFO CONSUMERS of an unknown group are not errors.',
+    about:
+      'UNLINK without keys, COPY of a key onto itself, and XINFO CONSUMERS of an unknown group are not errors of the service.',
     where: 'docs/protocol/store.md 7.2',
     of: ['redis'],
     explains: ({ argv, double, other }) =>
@@ -113,7 +114,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'one database',
-    about: 'There is one database: any other index is out of range.',
+    about: 'The double has one database, so any other index is out of range.',
     where: 'docs/protocol/store.md 8',
     of: ['redis'],
     explains: ({ argv, double }) =>
@@ -121,7 +122,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'FCALL_RO without no-writes',
-    about: 'The service runs a function that only reads, even without the flag no-writes.',
+    about: 'In the service, FCALL_RO runs a function that only reads, even without the flag no-writes.',
     where: 'docs/protocol/store.md 8',
     of: ['redis'],
     explains: ({ argv, other }) =>
@@ -131,7 +132,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   {
     name: 'shortest digits',
     about:
-      'Scores, and numbers that scripts pass to commands, have as few digits as possible. redis 7.0 prints 17 digits, and -0.',
+      'Scores, and numbers that scripts pass to commands, have as few digits as possible. redis-server 7.0 prints 17 digits, and prints -0.',
     where: 'docs/protocol/store.md 3.4',
     of: ['redis'],
     explains: ({ argv, double, other }) =>

@@ -4,18 +4,18 @@ const needs = {
   bytes: 'bodies of any bytes',
   large: 'bodies of megabytes',
   concurrent: 'many requests at the same time',
-  headers: 'every header of a response',
+  headers: 'all headers of a response',
   stream: 'event streams',
   leave: 'event streams that their client aborts',
   abort: 'requests that their client aborts',
-  clock: 'virtual time that moves during a request',
+  clock: 'time that moves during a request',
   fault: 'faults: statuses, broken connections',
   partial: 'responses that break halfway',
 } as const
 export type Need = keyof typeof needs
 
-const noStreams = 'nock cannot send a stream as a body: such a request fails with an error that names alternatives'
-const noAborts = 'Playwright does not report to a route that its page aborted a request'
+const noStreams = 'nock does not support streams as bodies: such a request fails with an error that names alternatives'
+const noAborts = 'a route does not notice that its page aborts a request'
 
 /** The adapters, with what each does not support and the reason. The contract tests hold them to everything else. */
 export const unsupported = {
@@ -25,10 +25,10 @@ export const unsupported = {
   'stuntdouble/nock': {
     stream: noStreams,
     leave: noStreams,
-    partial: 'nock can only send whole responses: the client gets a network error',
+    partial: 'nock accepts only complete responses: the client gets a network error',
   },
   'stuntdouble/playwright': {
-    headers: 'the browser hides headers from a page of another origin, as it does with the service',
+    headers: 'the browser hides some headers from pages of another origin, as with the service',
     leave: noAborts,
     abort: noAborts,
   },

@@ -12,10 +12,9 @@ export function differenceReference(): string {
 
 <!-- Generated from src/store/differences.ts: \`npm run docs\`. Do not edit. -->
 
-Look up a difference by the name that a report shows. Each row is a documented difference between the double and the
-service, or between the double and redis-server 7.0 with the same API. [\`stuntdouble drift\`](../drift.md) and a
-[shadow](../real-redis.md#a-shadow) report the name of the first row that explains what they found. A difference that no
-row explains is new: please open an issue.
+Look up a name that [\`stuntdouble drift\`](../drift.md) or a [shadow](../real-redis.md#a-shadow) reports. Each row is a
+known difference between the double and the service, or between the double and redis-server 7.0 with the same API. A
+report names the first row that explains a difference. If no row explains it, please open an issue.
 
 | Name | Compared with | Difference | Documented in |
 |---|---|---|---|

@@ -15,11 +15,11 @@ const opening = `# All faults
 
 <!-- Generated from the catalog of faults: \`npm run docs\`. Do not edit. -->
 
-This page lists every fault with its fields, its injection points, and its effect in a timeline. For rules and scripts, see [Faults](../faults.md).
+Look up a fault: its constructor, fields, injection points, and effect in a timeline. To write rules and scripts, see [Faults](../faults.md).
 
 ${catalogTable()}
 
-The column "Effect" says whether later rules are evaluated too: see [Order and composition](../faults.md#order-and-composition). The first phase is the default.
+For the column "Effect", see [Order and composition](../faults.md#order-and-composition). The first phase is the default.
 
 ## Faults by injection point
 
@@ -27,24 +27,24 @@ ${pointFaultTable()}
 
 ## Adapter limits
 
-\`sandbox.fetch\` and \`stuntdouble/fetch\` support every fault. A page with \`stuntdouble/playwright\` gets broken bodies through a redirect to a server that sends them.
+\`sandbox.fetch\` and \`stuntdouble/fetch\` support every fault. With \`stuntdouble/playwright\`, a page gets a broken body through a redirect to a server that sends it.
 
 ${insteadTable()}`
 
 /** Facts that the summary of a fault leaves out. */
 const notes: Partial<Record<FaultKind, string>> = {
   status: 'For a 503, this body is `{"error":"service unavailable"}`.',
-  'rate-limited': 'The response is the one that the service itself sends in this case, headers included.',
-  'quota-exceeded': 'The response is the one that the service itself sends in this case, headers included.',
-  'revoked-token': 'The response is the one that the service itself sends in this case, headers included.',
+  'rate-limited': 'The response, including its headers, is that of the service.',
+  'quota-exceeded': 'The response, including its headers, is that of the service.',
+  'revoked-token': 'The response, including its headers, is that of the service.',
   duplicate:
     'For a delivery, the queue sees only the first response, and the copies have the same message ID and count. For a request, the work is done again, as when a proxy repeats it.',
-  drop: 'This fault breaks a guarantee of the service on purpose, because the message is lost. Use it to test whether your app detects the loss.',
+  drop: 'The message is lost, which breaks a guarantee of the service. Use this fault to test whether your app detects the loss.',
   'bad-signature':
-    'The flaw `rotated` signs with the key that becomes current next. If a flaw needs a rotation that has not happened, or a JSON body that does not exist, the nearest flaw is used. [`assertVerifiesSignatures()`](../checks-verification.md) tests an app with all flaws, and with what it must accept.',
+    'If a flaw needs a rotation that has not happened, or a JSON body that does not exist, the nearest flaw is used. [`assertVerifiesSignatures()`](../checks-verification.md) tests an app with all flaws, and with the signatures that it must accept.',
   'clock-skew':
-    "By default, the signature window is wide. The fault then means expired long ago or issued in the far future, regardless of the receiver's date. With `signatureWindow: 'real'`, the skew is exact, in virtual time.",
-  'stale-read': 'Earlier values of keys are recorded from the time at which the rule is added.',
+    "In virtual time, signatures are always valid by default. The fault then makes them expire long ago, or be issued in the far future, regardless of the receiver's date. With `signatureWindow: 'real'`, the skew is exact, in virtual time.",
+  'stale-read': 'The sandbox records earlier values of keys from the instant at which you add the rule.',
   outage:
     "With a `region`, the fault affects requests to that region's URL and deliveries of messages that were published there. For deliveries, the rule needs `until`.",
 }

@@ -27,11 +27,11 @@ const effects: Readonly<Record<FaultDefinition['effect'], string>> = {
 
 export function catalogTable(): string {
   const rows = definitions.map((definition) => {
-    const { kind, fields, effect, phases } = definition
-    const columns = [writtenAs(definition), codes(Object.keys(fields)), effects[effect], phases.join(' or ')]
+    const { kind, effect, phases } = definition
+    const columns = [writtenAs(definition), effects[effect], phases.join(' or ')]
     return `| [\`${kind}\`](#${kind}) | ${columns.join(' | ')} |`
   })
-  return ['| Kind | Constructor | Fields | Effect | Phase |', '|---|---|---|---|---|', ...rows].join('\n')
+  return ['| Kind | Constructor | Effect | Phase |', '|---|---|---|---|', ...rows].join('\n')
 }
 
 /** The call that makes the fault. */

@@ -14,13 +14,15 @@ const file = new URL('../../src/policy/policy.ts', import.meta.url)
 export function policyReference(): string {
   const rows = declared('Policy').map(({ name, type, about }) => {
     const value = (defaultPolicy as unknown as Readonly<Record<string, unknown>>)[name]
-    return `| \`${name}\` | ${code(shown(value))} | ${code(type)} | ${about} |`
+    // The beginning of the page says this once for all limits.
+    const meaning = about.replace(/[,;] `undefined` for no limit(?=[.,;])/, '')
+    return `| \`${name}\` | ${code(shown(value))} | ${code(type)} | ${meaning} |`
   })
   return `# Policies
 
-Look up what you can change with \`createSandbox({ policy: { deduplicationWindow: 600_000 } })\`. A policy is a choice where public sources are silent or disagree: a value with a default. \`createSandbox()\` rejects an unknown name and suggests the nearest known one.
+Look up the behavior that you can change with \`createSandbox({ policy: { deduplicationWindow: '5m' } })\`. A policy is a choice with a default, where public sources are silent or disagree. \`createSandbox()\` rejects an unknown name and suggests the nearest one.
 
-A \`Duration\` is a text such as \`'10m'\`, or a number of milliseconds. Sizes are in bytes. The brackets name the source of the default: a page of the [protocol](../protocol/index.md) and its section.
+A \`Duration\` is a text such as \`'10m'\`, or a number of milliseconds. For a maximum, a limit or a timeout, \`undefined\` means no limit. The brackets name the source of the default: a page of the [protocol](../protocol/index.md) and its section, or this package.
 
 | Policy | Default | Type | Meaning |
 |---|---|---|---|

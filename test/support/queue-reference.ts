@@ -28,9 +28,8 @@ const head = `# Queue API
 
 <!-- Generated from the tables of the queue: \`npm run docs\`. Do not edit. -->
 
-Look up endpoints, publish options, filters and limits of the message queue. This page uses the neutral dialect. The
-queue also accepts the vendor's headers, parameters and claims, and then responds with them (see
-[Dialects](../sandbox.md#dialects)). Errors have the body \`{"error": "<text>"}\`.`
+Look up endpoints, publish options, filters and limits of the message queue. This page uses the neutral names. The
+queue also accepts the vendor's names and then responds with them: see [Dialects](../sandbox.md#dialects). Errors have the body \`{"error": "<text>"}\`.`
 
 function endpoints(listed: readonly EndpointRow[]): string {
   const rows = listed.map(({ method, path, auth, summary }) => [
@@ -39,13 +38,12 @@ function endpoints(listed: readonly EndpointRow[]): string {
     auth === 'none' ? 'none' : 'token',
     summary,
   ])
-  return `## Endpoints\n\n${table(['Method', 'Path', 'Auth', 'Effect'], rows)}`
+  return `## Endpoints\n\n\`{rest}\` is the remaining path, such as the destination's URL.\n\n${table(['Method', 'Path', 'Auth', 'Effect'], rows)}`
 }
 
 function options(): string {
   const rows = publishOptions.map((option) => [
     `\`Service-${canonicalName(option.name)}\``,
-    `\`service-${option.name}\``,
     option.grammar,
     [option.default, option.bounds].filter((part) => part !== undefined).join('; '),
     option.callbacks ? 'yes' : 'no',
@@ -54,8 +52,8 @@ function options(): string {
   const open = openSettings.map(({ name, about }) => [`\`Service-${spelled(name)}\``, about])
   return [
     '## Publish options',
-    'An option can be a header, a query parameter, a default header of a URL group, or an item in the `headers` of a batch item. Options also apply to the creation of a schedule and to the retry of a dead letter. Headers take precedence over the query, and the query over the defaults of a group. An option with *Callbacks* "yes" can also follow `Service-Callback-` and `Service-Failure-Callback-`.',
-    table(['Header', 'Query', 'Value', 'Default and bounds', 'Callbacks', 'Meaning'], rows),
+    'An option can be a header, a query parameter, a default header of a URL group, or an entry in the `headers` of a batch item. The query parameter is the header in lower case, such as `service-delay`. Options also apply to the creation of a schedule and to the retry of a dead letter. Headers take precedence over the query, and the query over the defaults of a group. If the column *Callbacks* says yes, you can also set the option for a callback, with the prefix `Service-Callback-` or `Service-Failure-Callback-`.',
+    table(['Header', 'Value', 'Default and bounds', 'Callbacks', 'Meaning'], rows),
     table(['Header prefix', 'Meaning'], open),
   ].join('\n\n')
 }
@@ -84,7 +82,7 @@ function filters(): string {
   ] as const
   return [
     '## Filters',
-    'Repeat a filter, or separate its values with commas, to match any of the values. Several filters must all match. Dates are Unix milliseconds, and both ends are inclusive. An unknown name is rejected.',
+    'To match any of several values, repeat a filter or separate the values with commas. If you pass several filters, all must match. Dates are Unix milliseconds, and both ends are inclusive. An unknown name is rejected.',
     table(
       ['Endpoint', 'Names'],
       rows.map(([where, names]) => [where, names.map((name) => `\`${name}\``).join(' ')]),
@@ -103,7 +101,7 @@ function limits(): string {
   const rows = fields.map((field) => [`\`${field}\``, ...names.map((name) => shown(field, plans[name][field]))])
   return [
     '## Plans',
-    'Retention, maximum timeout and truncation always follow `policy.queuePlan`. The queue rejects a request beyond the other limits with 412 only if `policy.enforceQuotas` is true. `policy.queueLimits` overrides single limits.',
+    '`policy.queuePlan` selects the plan. Retention, maximum timeout and truncation always apply. If `policy.enforceQuotas` is true, the queue rejects a request beyond the other limits with 412. `policy.queueLimits` overrides single limits.',
     table(['Limit', ...names], rows),
   ].join('\n\n')
 }

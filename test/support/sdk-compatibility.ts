@@ -133,7 +133,7 @@ export function sdkCompatibility(): string {
 
 <!-- Generated from package-lock.json and test/support/sdk-compatibility.ts: \`npm run docs\`. Do not edit. -->
 
-On this page you find the versions of SDKs, clients and tools that the tests run, and the test for each. Other versions often work, but no test runs them. The quick and full [tiers](contributing/development.md) run on Node.js ${node.replace(', ', ' and ')}.
+Find out which versions of SDKs, clients and tools are tested, and by which test. Other versions often work. The quick and full [tiers](contributing/development.md) run on Node.js ${node.replace(', ', ' and ')}.
 
 ${tables.join('\n')}
 ## Other languages and runtimes

@@ -89,7 +89,7 @@ export const publishOptions: readonly PublishOption[] = [
     name: 'retries',
     grammar: 'integer ≥ 0',
     default: '3; for a callback, the retries of its message',
-    bounds: "the plan's maximum, if quotas are enforced; never more than 999,999",
+    bounds: "at most the plan's maximum if quotas are enforced; never more than 999,999",
     callbacks: true,
     about: 'Number of retries after the first attempt.',
     read(text, into, gathering) {
@@ -123,7 +123,7 @@ export const publishOptions: readonly PublishOption[] = [
     name: 'delay',
     grammar: 'duration `<n>s|m|h|d|w|mo|y`, also combined: `1d10h30m`',
     default: '0s',
-    bounds: "the plan's maximum, when quotas are enforced",
+    bounds: "at most the plan's maximum if quotas are enforced",
     callbacks: true,
     about: 'Delay before the first attempt.',
     read(text, into, gathering) {
