@@ -620,7 +620,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'the slots of a schedule to the end of time',
-    limit: 'slots of `upcoming`',
+    limit: 'fire times of `upcoming`',
     strike: async ({ queue, order }) => {
       const made = await queue('/v2/schedules/https://a.test', 'x', {
         'service-cron': '* * * * *',
