@@ -6,7 +6,7 @@ import { startServer } from '../../packages/server/src/server.js'
 
 const shop = 'https://shop.test/orders'
 
-/** The recorded question: what does the queue do without a destination at an endpoint? */
+/** The recorded question: what does the queue do when an endpoint refuses connections? */
 const conversation: readonly (readonly [why: string, tool: string, args: Record<string, unknown>])[] = [
   ['Register a response of the endpoint:', 'respond_to_deliveries', { to: shop, response: 200 }],
   [
@@ -16,7 +16,6 @@ const conversation: readonly (readonly [why: string, tool: string, args: Record<
   ],
   ['Publish one message:', 'publish_message', { to: shop, body: { id: 42 }, retries: 3 }],
   ['Run the first attempts:', 'advance_clock', { by: '30s' }],
-  ['List what happens next:', 'list_timers', {}],
   ['Run everything to the end:', 'drain_clock', {}],
   ['Check the invariants:', 'check_invariants', {}],
 ]

@@ -14,7 +14,7 @@ export function differenceReference(): string {
 
 Look up a difference by the name that a report shows. Each row is a documented difference between the double and the
 service, or between the double and redis-server 7.0 with the same API. [\`stuntdouble drift\`](../drift.md) and a
-[shadow](../real-redis.md#a-shadow) report the name of the first row that explains what they found. A difference that no
+[shadow](../real-redis.md#compare-replies-with-a-shadow) report the name of the first row that explains what they found. A difference that no
 row explains is new: please open an issue.
 
 | Name | Compared with | Difference | Documented in |
