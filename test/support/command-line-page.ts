@@ -32,9 +32,10 @@ export async function commandLinePage(): Promise<string> {
 Look up each command of \`npx stuntdouble\` with its options:
 
 \`\`\`sh
-npx stuntdouble serve --help       # the common options
-npx stuntdouble serve --help all   # all of them
+npx stuntdouble serve --port 4010 --clock manual
 \`\`\`
+
+\`npx stuntdouble COMMAND --help\` prints the same options; if a command has many, \`--help all\` prints all of them.
 
 | Command | Use |
 |---|---|

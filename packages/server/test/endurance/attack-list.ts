@@ -209,7 +209,7 @@ const halfSent = (path: string, head: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${head}\r\ncontent-length: 125829120\r\n\r\n${'x'.repeat(100_000)}`
 
 const unwanted =
-  'body of a request without a valid token, from a page of another origin, to an unknown path, or to an external host without a response'
+  'body of a request that is rejected: no valid token, page of another origin, unknown path, external host without a response'
 
 /** Unfinished bodies of 120 MB from several kinds of clients. */
 const senders: Readonly<Record<string, readonly [path: string, head: string, limit: string]>> = {
@@ -471,7 +471,7 @@ export const attacks: readonly Attack[] = [
     // Limit: unread data of a subscriber. A message is stored once.
     name: 'native: 9 MB for 200 readers who read nothing',
     limit:
-      'unread data of a subscriber of the Redis protocol, unless it had read everything before this turn of the event loop; and one message',
+      'unread data of a subscriber of the Redis protocol that had not read everything before this turn of the event loop; and one message',
     strike: async ({ native, store }) => {
       await Promise.all(repeat(200, 'SUBSCRIBE c\r\n').map((hear) => native([hear])))
       const heard: string[] = []
