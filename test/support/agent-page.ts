@@ -35,11 +35,14 @@ function between(page: string, name: string, text: string): string {
 const effects = { reads: 'reads', changes: 'changes', destroys: 'deletes' } as const
 
 function toolTable(): string {
-  const rows = tools.map(({ name, description, effect, ofTraces }) => {
-    const what = description.replaceAll('|', '\\|')
-    return `| \`${name}\` | ${what} | ${effects[effect]} | ${ofTraces ? 'yes' : 'no'} |`
-  })
-  return ['| Tool | Use | Effect | For saved traces |', '|---|---|---|---|', ...rows].join('\n')
+  const rows = tools.map(
+    ({ name, description, effect }) => `| \`${name}\` | ${description.replaceAll('|', '\\|')} | ${effects[effect]} |`,
+  )
+  const ofTraces = tools.filter((tool) => tool.ofTraces).map(({ name }) => `\`${name}\``)
+  return [
+    `For a saved trace, there are only ${ofTraces.join(', ')}.\n`,
+    ...['| Tool | Use | Effect |', '|---|---|---|', ...rows],
+  ].join('\n')
 }
 
 async function played(): Promise<string> {

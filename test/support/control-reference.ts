@@ -35,7 +35,7 @@ export function controlReference(): string {
 Control a sandbox of a [server](../server.md) over HTTP, from any language:
 
 \`\`\`sh
-npx stuntdouble serve --clock manual
+npx stuntdouble serve --clock manual &
 curl -X POST localhost:4010/_control/main/clock/advance -d '{"by":"5m"}'
 \`\`\`
 
@@ -43,7 +43,8 @@ Each path in the tables begins with \`/_control/{tenant}\`. Bodies and responses
 
 | Parameter | Operations | Meaning |
 |---|---|---|
-| \`?limit=\`, \`?skip=\` | those marked "Paged" | ${partOf.limit}; ${partOf.skip} |
+| \`?limit=\` | those marked "Paged" | ${partOf.limit} |
+| \`?skip=\` | those marked "Paged" | ${partOf.skip} |
 | \`?region=\` | all of [Queue](#queue) and [Workflow](#workflow) | ${regionParameter} |
 
 Errors have the body \`{"error": "…"}\`, whose text also says what to do:
