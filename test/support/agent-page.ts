@@ -6,7 +6,7 @@ import { startServer } from '../../packages/server/src/server.js'
 
 const shop = 'https://shop.test/orders'
 
-/** The recorded question: what does the queue do without a destination at an endpoint? */
+/** The recorded question: what does the queue do when an endpoint refuses connections? */
 const conversation: readonly (readonly [why: string, tool: string, args: Record<string, unknown>])[] = [
   ['Register a response of the endpoint:', 'respond_to_deliveries', { to: shop, response: 200 }],
   [
@@ -16,7 +16,6 @@ const conversation: readonly (readonly [why: string, tool: string, args: Record<
   ],
   ['Publish one message:', 'publish_message', { to: shop, body: { id: 42 }, retries: 3 }],
   ['Run the first attempts:', 'advance_clock', { by: '30s' }],
-  ['List what happens next:', 'list_timers', {}],
   ['Run everything to the end:', 'drain_clock', {}],
   ['Check the invariants:', 'check_invariants', {}],
 ]
@@ -36,11 +35,14 @@ function between(page: string, name: string, text: string): string {
 const effects = { reads: 'reads', changes: 'changes', destroys: 'deletes' } as const
 
 function toolTable(): string {
-  const rows = tools.map(({ name, description, effect, ofTraces }) => {
-    const what = description.replaceAll('|', '\\|')
-    return `| \`${name}\` | ${what} | ${effects[effect]} | ${ofTraces ? 'yes' : 'no'} |`
-  })
-  return ['| Tool | Use | Effect | For saved traces |', '|---|---|---|---|', ...rows].join('\n')
+  const rows = tools.map(
+    ({ name, description, effect }) => `| \`${name}\` | ${description.replaceAll('|', '\\|')} | ${effects[effect]} |`,
+  )
+  const ofTraces = tools.filter((tool) => tool.ofTraces).map(({ name }) => `\`${name}\``)
+  return [
+    `For a saved trace, there are only ${ofTraces.join(', ')}.\n`,
+    ...['| Tool | Use | Effect |', '|---|---|---|', ...rows],
+  ].join('\n')
 }
 
 async function played(): Promise<string> {

@@ -29,7 +29,13 @@ export async function commandLinePage(): Promise<string> {
   const codes = Object.entries(exitCodes).map(([code, { full }]) => `| ${code} | ${full} |`)
   return `# Command line
 
-After this page you know every command and option of \`npx stuntdouble\`. \`npx stuntdouble COMMAND --help\` prints the same options; if a command has many, \`--help all\` prints all of them.
+Look up each command of \`npx stuntdouble\` with its options:
+
+\`\`\`sh
+npx stuntdouble serve --port 4010 --clock manual
+\`\`\`
+
+\`npx stuntdouble COMMAND --help\` prints the same options; if a command has many, \`--help all\` prints all of them.
 
 | Command | Use |
 |---|---|

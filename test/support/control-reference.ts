@@ -1,5 +1,6 @@
 import { controlOperations } from '../../packages/server/src/control/control.js'
-import type { ControlOperation } from '../../packages/server/src/control/operation.js'
+import { type ControlOperation, regionParameter } from '../../packages/server/src/control/operation.js'
+import { partOf } from '../../packages/server/src/control/operation-parts.js'
 
 const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
   ['Sandbox', /^(?:|\/reset|\/state|\/snapshot|\/resolve-instant|\/fork)$/],
@@ -16,6 +17,9 @@ const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
   ['Inspector', /^\/(?:inspector|continue)/],
 ]
 
+/** Query parameters that the introduction explains. */
+const introduced = { ...partOf, region: regionParameter }
+
 /** Returns the text of docs/reference/control.md. */
 export function controlReference(): string {
   const sections = groups.map(([title, belongs]) => {
@@ -28,7 +32,20 @@ export function controlReference(): string {
 
 <!-- Generated from the table of operations: \`npm run docs\`. Do not edit. -->
 
-Look up how to control a sandbox of a [server](../server.md) over HTTP. Each path begins with \`/_control/{tenant}\`. Bodies are JSON, and so are responses unless the row names another type. \`GET /_control/openapi.json\` returns the schema of each body.
+Control a sandbox of a [server](../server.md) over HTTP, from any language:
+
+\`\`\`sh
+npx stuntdouble serve --clock manual &
+curl -X POST localhost:4010/_control/main/clock/advance -d '{"by":"5m"}'
+\`\`\`
+
+Each path in the tables begins with \`/_control/{tenant}\`. Bodies and responses are JSON unless the row names another type. \`GET /_control/openapi.json\` returns the schema of each body.
+
+| Parameter | Operations | Meaning |
+|---|---|---|
+| \`?limit=\` | those marked "Paged" | ${partOf.limit} |
+| \`?skip=\` | those marked "Paged" | ${partOf.skip} |
+| \`?region=\` | all of [Queue](#queue) and [Workflow](#workflow) | ${regionParameter} |
 
 Errors have the body \`{"error": "…"}\`, whose text also says what to do:
 
@@ -38,14 +55,17 @@ Errors have the body \`{"error": "…"}\`, whose text also says what to do:
 | \`404\` | the thing does not exist |
 | \`409\` | the operation is not possible now |
 
-\`GET /_control\` lists the tenants. \`DELETE /_control/{tenant}\` disposes a tenant, and the next request to this tenant creates a new one.
+\`GET /_control\` lists the tenants. \`DELETE /_control/{tenant}\` drops a tenant; the next request to it creates a new one.
 
 ${sections.join('\n')}`
 }
 
 function row({ method, path, summary, example, query, answers }: ControlOperation): string {
   const parts = [summary]
-  const names = Object.entries(query ?? {}).map(([name, what]) => `\`?${name}=\` ${what}`)
+  const shared: readonly string[] = Object.values(introduced)
+  if (query?.limit === partOf.limit) parts.push('Paged.')
+  const own = Object.entries(query ?? {}).filter(([, what]) => !shared.includes(what))
+  const names = own.map(([name, what]) => `\`?${name}=\` ${what}`)
   if (names.length > 0) parts.push(`${names.join('; ')}.`)
   if (example !== undefined) parts.push(`\`${JSON.stringify(example)}\``)
   if (answers !== undefined) parts.push(`The response is \`${answers}\`.`)

@@ -12,7 +12,7 @@ export function differenceReference(): string {
 
 <!-- Generated from src/store/differences.ts: \`npm run docs\`. Do not edit. -->
 
-Look up a name that [\`stuntdouble drift\`](../drift.md) or a [shadow](../real-redis.md#a-shadow) reports. Each row is a
+Look up a name that [\`stuntdouble drift\`](../drift.md) or a [shadow](../real-redis.md#compare-replies-with-a-shadow) reports. Each row is a
 known difference between the double and the service, or between the double and redis-server 7.0 with the same API. A
 report names the first row that explains a difference. If no row explains it, please open an issue.
 

@@ -1,17 +1,19 @@
-import { type LimitRow, limitRows } from '../../packages/server/test/limit-rows.js'
+import { type LimitRow, limitAreas, limitRows } from '../../packages/server/test/limit-rows.js'
 
 const begin = '<!-- begin limits: `npm run docs` writes this -->'
 const end = '<!-- end -->'
 
-/** Returns a page with the tables of the limits in packages/server/src/server-limits.ts. */
+/** Returns a page with the tables of the limits in packages/server/test/limit-rows.ts. */
 export function withLimitTable(page: string): string {
   const from = page.indexOf(begin)
   if (from === -1) throw new Error(`The page has no line ${begin}`)
   const text = [
     '### Limits that you can set',
     ...table(['Limit', 'Set by', 'Default', 'Beyond it'], limitRows.filter(({ set }) => set !== 'fixed').map(settable)),
-    '### Fixed limits',
-    ...table(['Limit', 'Value', 'Beyond it'], limitRows.filter(({ set }) => set === 'fixed').map(fixed)),
+    ...Object.entries(limitAreas).flatMap(([area, rows]) => [
+      `### Fixed limits of ${area}`,
+      ...table(['Limit', 'Value', 'Beyond it'], rows.filter(({ set }) => set === 'fixed').map(fixed)),
+    ]),
   ]
   return `${page.slice(0, from)}${begin}\n\n${text.join('\n')}${page.slice(page.indexOf(end, from))}`
 }

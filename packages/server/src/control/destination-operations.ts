@@ -103,7 +103,7 @@ export const destinationOrders: readonly ControlOperation[] = [
     summary: 'Returns warnings about deliveries to URLs without a destination, and about unused script steps.',
     tool: {
       name: 'list_unhandled',
-      when: 'Use it when a delivery had no destination, or a script has unused steps.',
+      when: 'Use it when a delivery failed unexpectedly.',
       effect: 'reads',
       next: 'respond_to_deliveries for a URL that has no endpoint.',
     },

@@ -55,11 +55,14 @@ export interface RegionalOperation extends Omit<ControlOperation, 'run'> {
   run(region: Pick<Sandbox, 'queue' | 'workflow'>, body: unknown, asked: OperationContext): unknown
 }
 
+/** Description of the query parameter `region`. */
+export const regionParameter = '`us-east-1` or `eu-central-1`; default: the home region'
+
 /** Adds the query parameter `region` to operations. Without this parameter, an operation uses the home region. */
 export function regional(rows: readonly RegionalOperation[]): readonly ControlOperation[] {
   return rows.map((row) => ({
     ...row,
-    query: { ...row.query, region: '`us-east-1` or `eu-central-1`; default: the home region' },
+    query: { ...row.query, region: regionParameter },
     run: (sandbox, body, asked) => row.run(regionOf(sandbox, asked.query.get('region')), body, asked),
   }))
 }

@@ -44,7 +44,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/traffic/stream',
     summary:
-      'Streams entries as server-sent events. An entry of a request or delivery that had not ended is sent again when the request or delivery ends. The event `reset` means that the sandbox was reset or loaded.',
+      'Streams entries as server-sent events. If an entry is sent before its request or delivery has ended, it is sent again at the end. The event `reset` means that the sandbox was reset or loaded.',
     query: which,
     answers: 'text/event-stream',
     run: (sandbox, _, asked) => streamed(sandbox, asked),
@@ -55,10 +55,10 @@ export const trafficOrders: readonly ControlOperation[] = [
     summary:
       'Returns the traffic as a trace for `stuntdouble diff` and `loadTrace()`, with the store changes of each command; secrets are redacted.',
     query: {
-      redact: 'more names of secret fields, with commas between them; `body` redacts all bodies',
+      redact: 'additional names of secret fields, with commas between them; `body` redacts all bodies',
       bodies: 'bytes of each body to keep; default: all',
       after: '`seq` of the last entry to omit',
-      limit: 'maximum number of entries, from the first one',
+      limit: 'maximum number of entries; the first ones are returned',
     },
     run: ({ traffic }, _, { query }) => traced(traffic, query),
   },
@@ -73,7 +73,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     path: '/traffic/timeline',
     summary: 'Returns the timeline as text.',
     query: {
-      limit: 'maximum number of entries, the latest ones',
+      limit: 'maximum number of entries; the latest ones are returned',
       after: '`seq` of the last entry to omit',
       around: '`seq` of an entry that is always included, despite `limit`',
       ids: '`full` prints complete message IDs; `short`, the default, prints unique prefixes',
@@ -81,7 +81,6 @@ export const trafficOrders: readonly ControlOperation[] = [
     answers: 'text/plain',
     tool: {
       name: 'get_timeline',
-      does: 'Returns the timeline as text, with the reason of every wait.',
       when: 'The best overview: requests, responses and the reason of each wait. It shows the latest entries; `after` and `around` select others.',
       effect: 'reads',
       next: 'list_entries with `after` for the details of an entry, explain_message for a message.',

@@ -94,7 +94,7 @@ export const exitCodes: Readonly<Record<0 | 1 | 2 | 3 | 4, { readonly short: str
   0: { short: 'success', full: 'success' },
   1: {
     short: 'failed check',
-    full: 'a failed check: a scenario does not hold, a run of a campaign fails, traces differ, `doctor` finds a problem, the server has ended, or a service responds differently',
+    full: 'a failed check: a scenario does not hold, a run of a campaign fails, traces differ, `doctor` finds a problem, or `drift` a new difference. Also: the server of `tail` has ended',
   },
   2: {
     short: 'wrong usage',
