@@ -141,9 +141,9 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   const isWide = !isLoopbackAddress(address)
   if (isWide) refusePublic(given, host)
   if (cluster !== undefined) {
-    const { state, redisPort } = options
+    const { state, redisPort, realRedis } = options
     const { checkCluster } = await import('./cluster/cluster-options.js')
-    checkCluster(cluster, { state, redisPort, scenario }, isWide && given.secret === undefined)
+    checkCluster(cluster, { state, redisPort, realRedis, scenario }, isWide && given.secret === undefined)
   }
   const secret = given.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
   createSandbox(given).dispose()

@@ -77,10 +77,10 @@ export function checkCluster(
 const besides: Readonly<Record<string, string>> = {
   state: 'A cluster saves its tenants in Redis, but --state saves them in a file.',
   redisPort: 'A cluster forwards only HTTP to the node that owns a tenant, and --redis-port needs the Redis protocol.',
-  engine:
+  realRedis:
     'A cluster saves the data of the store in journals, but --real-redis keeps this data in the Redis of one tenant.',
   scenario:
-    'A cluster cannot start its tenants with --scenario, because the journals of the tenants would not contain the scenario. Omit --scenario, and play the scenario or send its steps to the control API.',
+    'A cluster cannot start its tenants with --scenario, because the journals of the tenants would not contain the scenario. Play the scenario, or send its steps to the control API.',
 }
 
 function isOrigin(url: string): boolean {

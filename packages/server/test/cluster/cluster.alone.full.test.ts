@@ -506,6 +506,7 @@ describe.skipIf(isMissing)('invalid options of a node', () => {
   test.each([
     [['--state', '/tmp/x.json'], {}, /tenants in Redis, but --state/],
     [['--redis-port', '0'], {}, /--redis-port needs the Redis protocol/],
+    [['--real-redis', 'redis://127.0.0.1:1'], {}, /--real-redis keeps/],
     [['--scenario', scenario], {}, /--scenario/],
     [[], { STUNTDOUBLE_CLUSTER_SECRET: '' }, /at least 16 characters/],
     [['--cluster-lease', '100'], {}, /from 500 to 60000/],
