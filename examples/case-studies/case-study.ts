@@ -22,7 +22,7 @@ const maxLines = 15
 /**
  * Runs the test of a case study with both apps.
  * @param name name of the folder with the apps, in which the failure is stored as `failure.txt`
- * @example caseStudy('late-answer', { broken, fixed, cause: /after the timeout/ }, (test, app) => { test('…', async ({ sandbox }) => { … }) })
+ * @example caseStudy('late-response', { broken, fixed, cause: /after the timeout/ }, (test, app) => { test('…', async ({ sandbox }) => { … }) })
  */
 export function caseStudy<App>(
   name: string,

@@ -1,12 +1,12 @@
 import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { caseStudy } from './case-study.ts'
-import * as broken from './never-struck/broken.ts'
-import * as fixed from './never-struck/fixed.ts'
+import * as broken from './never-injected/broken.ts'
+import * as fixed from './never-injected/fixed.ts'
 
-const cause = /Fault 'status' on store\.request \(.*never-struck\.test\.ts:14\) was never injected: no store request/
+const cause = /Fault 'status' on store\.request \(.*never-injected\.test\.ts:14\) was never injected: no store request/
 
-caseStudy('never-struck', { broken, fixed, cause }, (test, app) => {
+caseStudy('never-injected', { broken, fixed, cause }, (test, app) => {
   test('serves the page while the store is down', async ({ sandbox: { faults, store } }) => {
     store.run('SET', 'page:home', 'Welcome!')
     await app.page('home')
