@@ -11,7 +11,7 @@ export const backoffWithinBounds: Invariant = {
     'The delay of a retry is the one that Retry-After asks for, otherwise the retry delay of the message, otherwise the default backoff. No message is delivered before it is due.',
   suspendedBy: {
     duplicate: 'for the affected message',
-    restart: 'for messages with an attempt that the restart cut off, and deliveries after the restart may be late',
+    restart: 'for messages with an attempt that the restart cut off, and for late deliveries after the restart',
     delay: 'for the affected message',
     reorder: 'for the affected message',
     outage: 'for the affected message',

@@ -2,7 +2,8 @@ import type { Invariant } from './invariant.js'
 
 export const noAttemptLeftRunning: Invariant = {
   name: 'no-attempt-left-running',
-  guarantee: 'When nothing runs and no timer is left, every attempt has ended, regardless of its destination.',
+  guarantee:
+    'When the sandbox is idle and has no timers, the log contains the end of every attempt, regardless of its destination.',
   examine({ world, stories }, findings) {
     if (!world.isDrained) return
     for (const { id, published, attempts, isAbandoned } of stories.values()) {

@@ -103,7 +103,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     method: 'GET',
     path: '/queue/messages/:id/forecast',
     summary:
-      'Forecasts when the next attempt of a message starts if nothing else happens: `at` in milliseconds. If a response or a pause blocks the message, returns `notBefore` and `blockedBy` instead. `forecast` is null for an ended message.',
+      'Forecasts when the next attempt of a message starts if nothing else happens: `at` in milliseconds. If the message waits for the response to another message or for the end of a pause, returns `notBefore` and `blockedBy` instead. `forecast` is null for an ended message.',
     tool: {
       name: 'forecast_message',
       does: 'Returns when the next attempt of a message starts if nothing else happens.',

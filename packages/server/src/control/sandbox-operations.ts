@@ -70,7 +70,9 @@ export const sandboxOperations: readonly ControlOperation[] = [
     path: '/state',
     storedHere: true,
     summary: 'Replaces the whole sandbox with a response of GET /state from this or another server.',
-    query: { rebaseTime: '`true`: moves all times of the state back to now if the state is ahead of a real clock' },
+    query: {
+      rebaseTime: '`true`: if the state is ahead of a real clock, shifts all its times so that its current time is now',
+    },
     body: state,
     run: (sandbox, given, { query }) => {
       sandbox.load(given, { rebaseTime: query.get('rebaseTime') === 'true' })
@@ -82,7 +84,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
     path: '/resolve-instant',
     storedHere: true,
     summary:
-      'Resolves an instant to a value for `at` in other calls. Until a reset, this value always selects the same instant. After a reset, it is rejected.',
+      'Returns an exact position for `at` in other calls, because several events can happen in the same millisecond. After a reset, the position is rejected.',
     body: v.strictObject({ at: pastInstant }),
     example: { at: '2030-01-01T00:00:00Z' },
     run: (sandbox, { at }) => ({ at: sandboxInternals.of(sandbox).placeOf(at as PastInstant) }),

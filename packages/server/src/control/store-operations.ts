@@ -115,7 +115,8 @@ export const storeOrders: readonly ControlOperation[] = [
       'Returns the changes of keys by commands, loads and resets, in order; secrets are redacted. A change of a long collection contains only the difference, as `splice`.',
     query: {
       after: '`seq` of the last known change',
-      limit: 'maximum number of changes; the last entry is always complete',
+      limit:
+        'maximum number of changes; all changes of one log entry are returned together, so a response can exceed it',
     },
     tool: {
       name: 'list_store_changes',

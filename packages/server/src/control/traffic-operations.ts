@@ -26,7 +26,8 @@ export const trafficOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/traffic',
-    summary: 'Returns entries of the traffic log; with `wait`, responds only when there is an entry.',
+    summary:
+      'Returns entries of the traffic log; with `wait`, responds at the first entry, or with an empty list after that time.',
     query: { ...which, ...partOf, wait: 'how long to wait for an entry, in host time: `10s`, at most one minute' },
     tool: {
       name: 'list_entries',
@@ -57,7 +58,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     query: {
       redact: 'additional names of secret fields, with commas between them; `body` redacts all bodies',
       bodies: 'bytes of each body to keep; default: all',
-      after: '`seq` of the last entry to omit',
+      after: 'returns only entries after this `seq`',
       limit: 'maximum number of entries; the first ones are returned',
     },
     run: ({ traffic }, _, { query }) => traced(traffic, query),
@@ -74,7 +75,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     summary: 'Returns the timeline as text.',
     query: {
       limit: 'maximum number of entries; the latest ones are returned',
-      after: '`seq` of the last entry to omit',
+      after: 'returns only entries after this `seq`',
       around: '`seq` of an entry that is always included, despite `limit`',
       ids: '`full` prints complete message IDs; `short`, the default, prints unique prefixes',
     },
@@ -104,7 +105,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/traffic/diagram',
     summary: 'Returns the traffic as a sequence diagram.',
-    query: { format: '`text` or `mermaid`', after: '`seq` of the last entry to omit' },
+    query: { format: '`text` or `mermaid`', after: 'returns only entries after this `seq`' },
     answers: 'text/plain',
     tool: {
       name: 'get_diagram',
