@@ -47,6 +47,7 @@ export const program: Program = {
   examples: [
     'stuntdouble history --run wfr_1 > order.json   # from stuntdouble serve',
     'stuntdouble history steps.json --url https://app.test/api/order --header x-user:u1',
+    'curl … "$QSTASH_URL/v2/workflows/runs/wfr_1" | stuntdouble history - --out order.json',
     'curl -H "Authorization: Bearer $QSTASH_TOKEN" "$QSTASH_URL/v2/workflows/runs/wfr_1" | stuntdouble history - --url https://app.test/api/order > histories/order.json',
     'curl -H "Authorization: Bearer $QSTASH_TOKEN" "$QSTASH_URL/v2/workflows/logs?workflowRunId=wfr_1" | stuntdouble history - --out histories/order.json',
   ],
