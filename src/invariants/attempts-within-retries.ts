@@ -8,7 +8,7 @@ const hopeless = 489
 export const attemptsWithinRetries: Invariant = {
   name: 'attempts-within-retries',
   guarantee:
-    'A message has at most 1 + `retries` attempts, and its retries are numbered. It fails only after the last attempt or after a non-retryable response.',
+    'A message has at most 1 + `retries` attempts, and its retries are numbered 1, 2, 3 and so on. The message fails only after its last attempt or after a non-retryable response (status 489).',
   suspendedBy: {
     duplicate: 'for the affected message',
     restart: 'for messages with an attempt that the restart cut off',

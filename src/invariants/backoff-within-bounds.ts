@@ -8,7 +8,7 @@ import type { CheckedMessage, CheckedSandbox, InvariantIndex } from './invariant
 export const backoffWithinBounds: Invariant = {
   name: 'backoff-within-bounds',
   guarantee:
-    'The delay of a retry is the one that Retry-After asks for, otherwise the retry delay of the message, otherwise the default backoff. No message is delivered before it is due.',
+    'The delay of a retry is the value of Retry-After. Without Retry-After, it is the retry delay of the message, or the default backoff if the message has no retry delay. No message is delivered before it is due.',
   suspendedBy: {
     duplicate: 'for the affected message',
     restart: 'for messages with an attempt that the restart cut off, and for late deliveries after the restart',

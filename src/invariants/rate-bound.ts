@@ -4,7 +4,7 @@ import { type KeyStep, type KeyTimeline, keyTimelines, limitOf } from './key-tim
 export const rateBound: Invariant = {
   name: 'rate-bound',
   guarantee:
-    'The number of deliveries that start in one period of a flow-control key never exceeds its rate. A period begins with the first delivery after the previous period, or with a reset. Messages that were due before a reset count in the period before the reset.',
+    'The number of deliveries that start in one period of a flow-control key never exceeds its rate. A period begins with the first delivery after the end of the previous period, or when the rate is reset. Messages that were due before a reset count in the period that the reset ended.',
   suspendedBy: {
     duplicate: 'for the affected message',
     restart: 'for messages with an attempt that the restart cut off',
