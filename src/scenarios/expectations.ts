@@ -269,7 +269,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
   },
   recorded: {
     summary:
-      'The code under test no longer fails as recorded, and the message is delivered. Without code under test, the recorded responses are played.',
+      'The code under test no longer fails as recorded, and the message is delivered. Without code under test, the destination sends the recorded responses.',
     example: { message: 'order', attempts: [500, 500], state: 'FAILED', response: 'boom' },
     schema: () =>
       v.strictObject({
