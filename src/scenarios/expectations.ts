@@ -263,13 +263,13 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
     schema: () => counted(publishedPattern),
   },
   delivered: {
-    summary: 'A matching message has ended. It was delivered, unless `state` names another state.',
+    summary: 'A matching message was delivered. If the pattern has a `state`, the message is in that state instead.',
     example: { to: 'https://shop.test/orders', attempts: [503, 200] },
     schema: () => counted(deliveredPattern),
   },
   recorded: {
     summary:
-      'The code under test no longer fails as recorded, and the message is delivered. Without code under test, the recorded responses are played.',
+      'The code under test no longer fails as recorded, and the message is delivered. Without code under test, the destination sends the recorded responses.',
     example: { message: 'order', attempts: [500, 500], state: 'FAILED', response: 'boom' },
     schema: () =>
       v.strictObject({
@@ -362,7 +362,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
   },
   deadLetters: { summary: 'There are exactly this many dead letters.', example: 0, schema: () => count },
   pending: { summary: 'Exactly this many messages are pending.', example: 0, schema: () => count },
-  idle: { summary: 'Only schedules are pending.', example: true, schema: () => yes },
+  idle: { summary: 'Nothing is pending except schedules.', example: true, schema: () => yes },
   time: { summary: 'The clock shows this time.', example: '2030-01-01T00:02:40Z', schema: () => scenarioInstant },
   invariants: {
     summary: 'The invariants hold: all of them, or those with these names.',

@@ -144,7 +144,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     },
   },
   deliverNow: {
-    summary: 'Delivers waiting messages now.',
+    summary: 'Delivers the waiting messages of the publish steps with this name now.',
     example: 'order',
     schema: () => named('Name of a publish step.'),
     run: (who, stage) => {

@@ -20,7 +20,7 @@ const start = '2030-01-01T09:00:00Z'
 const flappingDestination = defineScenario({
   name: 'flapping destination',
   description:
-    'The destination is up and down: the first, third, fifth … delivery gets a 503. Retries deliver all messages.',
+    'The destination fails every second delivery: the first, third, fifth … delivery gets a 503. Retries deliver all messages.',
   startAt: start,
   destinations: [{ url: orders }],
   faults: [{ name: 'flapping', on: 'queue.delivery', every: 2, fault: { kind: 'status', status: 503 } }],
@@ -36,7 +36,7 @@ const flappingDestination = defineScenario({
 const thunderingHerd = defineScenario({
   name: 'thundering herd after outage',
   description:
-    'The destination is down for ten minutes. Retries have no jitter, so all messages come back in the same millisecond: twice during the outage, and once after it.',
+    'The destination is down for ten minutes. Retries have no jitter, so the queue delivers all messages again in the same millisecond: twice during the outage, and once after it.',
   startAt: start,
   destinations: [{ url: orders }],
   faults: [{ name: 'outage', on: 'queue.delivery', until: '10m', fault: { kind: 'status', status: 503 } }],
