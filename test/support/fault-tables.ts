@@ -44,19 +44,20 @@ export const codes = (names: readonly string[]): string => names.map((name) => `
 
 const occasions: Readonly<Record<InjectionPoint, string>> = {
   'store.request': 'a request to the data store arrives',
-  'store.command': 'a request runs a command; in a pipeline or transaction, each command',
+  'store.command': 'a request runs a command; in a pipeline or transaction, once for each command',
   'queue.request': 'a request to the queue arrives',
   'queue.delivery': 'an attempt to deliver a message is due',
   'queue.callback': 'an attempt to deliver a callback or failure callback is due',
   'stats.request': 'a request to the statistics arrives',
   'outbound.request': 'the app sends a request to a host that is registered in `sandbox.outbound`',
-  'stream.open': 'a request opens an event stream (after `store.request`)',
+  'stream.open': 'a request opens an event stream; rules at `store.request` are evaluated first',
   'stream.event': 'an event is sent to a stream',
   'schedule.fire': 'a schedule fires',
   'workflow.step':
-    "an attempt to deliver a step of a run, or the response to its call, to the run's endpoint is due (before `queue.delivery` and `queue.callback`)",
-  'workflow.call': 'an attempt to send the request of `context.call()` is due (before `queue.delivery`)',
-  'workflow.wait': 'a step asks to wait for an event (before `queue.request`)',
+    'an attempt is due that delivers a step, or the response to a `context.call()`, to the endpoint of the workflow; rules at `queue.delivery` and `queue.callback` are evaluated later',
+  'workflow.call':
+    'an attempt to send the request of `context.call()` is due; rules at `queue.delivery` are evaluated later',
+  'workflow.wait': 'a step asks to wait for an event; rules at `queue.request` are evaluated later',
 }
 
 function pointTable(): string {
