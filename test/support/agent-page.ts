@@ -40,7 +40,7 @@ function toolTable(): string {
   )
   const ofTraces = tools.filter((tool) => tool.ofTraces).map(({ name }) => `\`${name}\``)
   return [
-    `For a saved trace, there are only ${ofTraces.join(', ')}.\n`,
+    `For a saved trace, only these tools are available: ${ofTraces.join(', ')}.\n`,
     ...['| Tool | Use | Effect |', '|---|---|---|', ...rows],
   ].join('\n')
 }

@@ -35,7 +35,7 @@ export const faultOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/faults',
     summary:
-      'Adds a fault rule, a list of rules in this order, or the rules of a `scenario`. The returned `handle` removes them again.',
+      'Adds a fault rule, a list of rules in this order, or the rules of a `scenario`. The returned `handle` identifies these rules when you remove them.',
     body: added,
     describes: v.union([v.strictObject(described), v.strictObject({ scenario })]),
     example: { rules: { on: 'queue.delivery', times: 2, fault: { kind: 'lost-ack' } } },

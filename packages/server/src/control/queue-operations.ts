@@ -71,7 +71,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     query: partOf,
     tool: {
       name: 'list_messages',
-      does: 'Returns messages that are waiting, in flight or about to be retried.',
+      does: 'Returns messages that are waiting, being delivered or about to be retried.',
       when: 'Use it to find the ID of a message.',
       effect: 'reads',
       next: 'explain_message or forecast_message with the `id` of a message.',
@@ -123,7 +123,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     tool: {
       name: 'explain_resource',
       does: 'Explains the state of a FIFO queue, a flow-control key, a schedule or a deduplication ID. Give exactly one of these four arguments.',
-      when: 'Use it when messages wait for another reason than their own delay.',
+      when: 'Use it when messages wait although their own delay has ended.',
       effect: 'reads',
       next: 'list_messages for the waiting messages.',
       args: {

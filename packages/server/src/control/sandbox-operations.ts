@@ -23,7 +23,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
     tool: {
       name: 'get_status',
       does: 'Returns the time, URLs and pending timers.',
-      when: 'Call this first. Tokens are not included; `npx stuntdouble env` sets them for the app.',
+      when: 'Call this first. The response contains no tokens; `npx stuntdouble env` sets the tokens for the app.',
       effect: 'reads',
       hides: ['env', 'tokens'],
       next: 'get_timeline for what has happened, list_timers for pending timers.',
@@ -44,7 +44,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
     tool: {
       name: 'reset_sandbox',
       does: 'Resets the sandbox: everything stored, queued and captured is deleted.',
-      when: 'Use it between two attempts.',
+      when: 'Use it before you try something again from the start.',
       effect: 'destroys',
       next: 'publish_message or run_command to set up the sandbox again.',
     },

@@ -36,8 +36,8 @@ export const storeOrders: readonly ControlOperation[] = [
     example: { command: ['SET', 'greeting', 'hello', 'EX', 60] },
     tool: {
       name: 'run_command',
-      does: 'Runs one command as the owner of the store.',
-      when: 'Use it to read keys of any type or to change them; it may also delete.',
+      does: 'Runs one command in the store, with all permissions.',
+      when: 'Use it to read, change or delete keys of any type.',
       effect: 'destroys',
       next: 'get_key or run_command to read keys, get_timeline to see the command in context.',
       args: { command: 'such as `["HGETALL", "user:1"]`' },
@@ -208,7 +208,7 @@ export const storeOrders: readonly ControlOperation[] = [
     summary: 'Returns warnings about commands that the double accepted but the service may reject.',
     tool: {
       name: 'list_store_diagnostics',
-      when: 'Use it before deploying: it lists undocumented commands and BLOCK over REST.',
+      when: 'Use it before deploying. The warnings name undocumented commands, and BLOCK options over REST.',
       effect: 'reads',
       next: 'get_timeline for the commands themselves.',
     },
