@@ -209,7 +209,7 @@ const halfSent = (path: string, head: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${head}\r\ncontent-length: 125829120\r\n\r\n${'x'.repeat(100_000)}`
 
 const unwanted =
-  'body of a request that is rejected: no valid token, page of another origin, unknown path, external host without a response'
+  'body of a rejected request: a request without a valid token, from a page of another origin, to an unknown path, or to an external host without a response'
 
 /** Unfinished bodies of 120 MB from several kinds of clients. */
 const senders: Readonly<Record<string, readonly [path: string, head: string, limit: string]>> = {
@@ -459,7 +459,7 @@ export const attacks: readonly Attack[] = [
     // Limit: memory of a connection.
     name: 'native: 1 GB between MULTI and EXEC',
     limit:
-      'memory of a connection: commands between `MULTI` and `EXEC`, subscriptions, watched and blocking keys, names',
+      'memory of a connection: commands between `MULTI` and `EXEC`, subscriptions, watched keys, keys of a blocking command, names',
     strike: async ({ native }) => {
       const row = encoded('SET', 'k', 'x'.repeat(1_000_000))
       const got = await native(['MULTI\r\n', ...repeat(1000, row), 'EXEC\r\n'], 'EXECABORT')
@@ -471,7 +471,7 @@ export const attacks: readonly Attack[] = [
     // Limit: unread data of a subscriber. A message is stored once.
     name: 'native: 9 MB for 200 readers who read nothing',
     limit:
-      'unread data of a subscriber that had not read everything before this turn of the event loop; and one message',
+      'unread data of a subscriber that had not read everything before this turn of the event loop; also the size of one message',
     strike: async ({ native, store }) => {
       await Promise.all(repeat(200, 'SUBSCRIBE c\r\n').map((hear) => native([hear])))
       const heard: string[] = []
@@ -525,7 +525,7 @@ export const attacks: readonly Attack[] = [
   {
     // Limit: consecutive commands.
     name: 'native: a hundred scripts in one write',
-    limit: 'consecutive commands of one connection',
+    limit: 'work of commands of one connection without a break',
     strike: async ({ native }) => {
       const row = encoded('EVAL', 'for i=1,1000000 do end return 1', '0')
       const got = await native([row.repeat(100), 'ECHO the-end\r\n'], 'the-end')
@@ -563,7 +563,7 @@ export const attacks: readonly Attack[] = [
   ...['INFO', 'DOCS', 'LIST'].flatMap((which): Attack[] => [
     {
       name: `native: COMMAND ${which} two thousand times in one write`,
-      limit: 'consecutive commands of one connection',
+      limit: 'work of commands of one connection without a break',
       strike: async ({ native }) => {
         const got = await native([`COMMAND ${which}\r\n`.repeat(2_000), 'ECHO the-end\r\n'], 'the-end')
         return [!got.includes('the-end') && 'not answered']
@@ -620,7 +620,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'the slots of a schedule to the end of time',
-    limit: 'fire times of `upcoming`',
+    limit: 'fire times in one response to `upcoming`',
     strike: async ({ queue, order }) => {
       const made = await queue('/v2/schedules/https://a.test', 'x', {
         'service-cron': '* * * * *',
