@@ -1,21 +1,22 @@
 /** Feature of an adapter that a request needs. */
 const needs = {
   plain: 'requests and responses',
-  bytes: 'bodies of any bytes',
+  bytes: 'bodies with arbitrary bytes',
   large: 'bodies of megabytes',
   concurrent: 'many requests at the same time',
   headers: 'all headers of a response',
   stream: 'event streams',
-  leave: 'event streams that their client aborts',
-  abort: 'requests that their client aborts',
-  clock: 'time that moves during a request',
-  fault: 'faults: statuses, broken connections',
+  leave: 'event streams that the client aborts, which the sandbox notices',
+  abort: 'requests that the client aborts, which the sandbox notices',
+  clock: 'a clock that moves during a request',
+  fault: 'faults that return a status or break the connection',
   partial: 'responses that break halfway',
 } as const
 export type Need = keyof typeof needs
 
-const noStreams = 'nock does not support streams as bodies: such a request fails with an error that names alternatives'
-const noAborts = 'a route does not notice that its page aborts a request'
+const noStreams =
+  'nock cannot return a stream as the body of a response; a request for an event stream fails with an error that names other adapters'
+const noAborts = 'a Playwright route is not notified if a page aborts its request'
 
 /** The adapters, with what each does not support and the reason. The contract tests hold them to everything else. */
 export const unsupported = {
@@ -25,10 +26,10 @@ export const unsupported = {
   'stuntdouble/nock': {
     stream: noStreams,
     leave: noStreams,
-    partial: 'nock accepts only complete responses: the client gets a network error',
+    partial: 'nock can return only complete responses, so the client gets a network error instead of the first half',
   },
   'stuntdouble/playwright': {
-    headers: 'the browser hides some headers from pages of another origin, as with the service',
+    headers: 'the browser hides some headers from pages of another origin; it does the same with the real service',
     leave: noAborts,
     abort: noAborts,
   },
@@ -53,7 +54,7 @@ export function transportTable(): string {
 
 <!-- Generated from test/contract/transport.ts: \`npm run docs\`. Do not edit. -->
 
-Choose an adapter by what it supports (✓); a number refers to the reason below. The [contract tests](../decisions/one-contract-for-adapters.md) check the table. Each adapter has a page: [fetch](fetch.md), [msw](msw.md), [nock](nock.md), [Playwright](playwright.md), [server](../server.md).
+Choose an adapter by what it supports (✓). A dash means that the adapter does not support it, and the number after the dash refers to the reason below the table. [Tests that run on every adapter](../decisions/one-contract-for-adapters.md) check the table. The adapters have these pages: [fetch](fetch.md), [msw](msw.md), [nock](nock.md), [Playwright](playwright.md), [server](../server.md).
 
 |  | ${adapters.map(([name]) => name).join(' | ')} |
 |---|${adapters.map(() => '---').join('|')}|
