@@ -5,7 +5,7 @@ import { type CheckedMessage, endOf, wasCancelled } from './invariant-index.js'
 export const callbackPerAttempt: Invariant = {
   name: 'callback-per-attempt',
   guarantee:
-    'A message with a callback URL sends one callback after each of its attempts. A call of a workflow run sends a callback only after its last attempt. No other callbacks are sent.',
+    'A message with a callback URL sends one callback after each of its attempts. A step that calls a URL with `context.call()` sends a callback only after its last attempt. No other callbacks are sent.',
   suspendedBy: {
     drop: 'for the affected attempt or callback',
     duplicate: 'for the affected message',
