@@ -151,7 +151,7 @@ function endlessHint(key: string, { entries, redaction }: MatcherInput): string 
 
 /** Returns whether a command can set the TTL of the key that it writes. */
 function takesTtl({ argv: [name] }: EntryOf<'command'>): boolean {
-  return /^(?:SET|HSETEX|MSETEX)$/i.test(name ?? '')
+  return /^(?:SET|MSETEX)$/i.test(name ?? '')
 }
 
 /** Returns whether an entry belongs to the key: a command with the key as an argument, or the expiration of the key. */

@@ -136,7 +136,7 @@ function answersText(
     ...messageIds.map((id) => evidence.name(id)),
     ...scheduleIds.map((id) => `the message of schedule ${plainText(id)}`),
   ]
-  if (names.length === 0) return 'a fault holds it until another delivery has started'
+  if (names.length === 0) return 'a fault holds it until a later delivery has ended'
   const more = names.length - maxNamed
   const listed = `${names.slice(0, maxNamed).join(', ')}${more > 0 ? ` and ${more} others` : ''}`
   if (!first) return `it depends on the response to ${listed}`

@@ -306,6 +306,18 @@ describe('toHaveKey', () => {
       expect(hint(sandbox, expect.any(Number))).toBe(hint(sandbox))
     })
 
+    // HSETEX expires fields, not the key.
+    test.each<[command: string[], isOption: boolean]>([
+      [['SET', 'lock', 'a'], true],
+      [['INCR', 'lock'], false],
+      [['HSETEX', 'lock', 'EX', '9', 'FIELDS', '1', 'a', '1'], false],
+    ])('suggests a TTL within the command only if it has an option for it: %j', async (command, isOption) => {
+      using sandbox = createSandbox({ startAt })
+      await send(sandbox, [command])
+      expect(hint(sandbox)?.includes('in that command')).toBe(isOption)
+      expect(hint(sandbox)).toContain('EXPIRE')
+    })
+
     test('names no command for a key from a dump', () => {
       using before = createSandbox({ startAt })
       before.store.run('SET', 'lock', 'a')
