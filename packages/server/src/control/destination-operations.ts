@@ -94,7 +94,7 @@ export const destinationOrders: readonly ControlOperation[] = [
     method: 'DELETE',
     path: '/destinations',
     summary: 'Removes what was registered for one URL, or for all URLs.',
-    query: { to: 'URL or pattern as it was registered; default: all' },
+    query: { to: 'registered URL or pattern; default: all' },
     run: ({ destinations }, _, { query }) => destinations.off(query.get('to') ?? undefined),
   },
   {

@@ -73,7 +73,7 @@ export const callOrders: readonly ControlOperation[] = [
     method: 'DELETE',
     path: '/outbound',
     summary: 'Removes what was registered for one external URL, or for all of them.',
-    query: { url: 'URL or pattern as it was registered; default: all' },
+    query: { url: 'registered URL or pattern; default: all' },
     run: ({ outbound }, _, { query }) => outbound.off(query.get('url') ?? undefined),
   },
   {
