@@ -7,7 +7,7 @@ const known: Readonly<Record<string, string>> = {
   'src/protocol/dialect-detector.ts': 'of the names of the dialects, without any repetition',
   'src/scenarios/import/import-scenario.ts': 'of words that are written there',
   'src/protocol/gateway.ts': 'of a name of the dialect, followed by a class that is not repeated twice',
-  'src/store/values/json-regex.ts': 'one char class; the matcher itself is ours and counts its steps',
+  'src/store/values/regex.ts': 'one char class; the matcher itself is ours and counts its steps',
   'matchers/compare-values.ts': 'an expression that the test itself has written',
 }
 

@@ -69,14 +69,14 @@ import { maxPercents } from '../../../src/store/search/metrics.js'
 import { maxRowsOf } from '../../../src/store/store-limits.js'
 import { maxPlaces } from '../../../src/store/values/json-path.js'
 import { maxNesting as maxPathNesting } from '../../../src/store/values/json-path-syntax.js'
+import { maxTextLength } from '../../../src/store/values/json-text.js'
+import { maxDepth } from '../../../src/store/values/json-value.js'
 import {
   maxInstructions,
   maxPattern,
   maxNesting as maxPatternNesting,
   maxRepeat,
-} from '../../../src/store/values/json-regex.js'
-import { maxTextLength } from '../../../src/store/values/json-text.js'
-import { maxDepth } from '../../../src/store/values/json-value.js'
+} from '../../../src/store/values/regex.js'
 import { maxNames } from '../../../src/workflow/stubs.js'
 import { deepestInvocation } from '../../../src/workflow/triggers.js'
 import { maxHead as longestPassedHead } from '../src/cluster/forward.js'

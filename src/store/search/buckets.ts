@@ -1,6 +1,6 @@
 import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
 import type { Reply } from '../command/reply.js'
-import { compileRegex } from '../values/json-regex.js'
+import { compileRegex } from '../values/regex.js'
 import type { FieldDefinition } from '../values/search-definition.js'
 import type { Aggregating, AggregationOptions } from './aggregation-options.js'
 import { flat, keyPairs, numberReply, type Pairs } from './aggregation-replies.js'

@@ -1,5 +1,5 @@
 import type { Work } from '../../kernel/work.js'
-import { compileRegex } from '../values/json-regex.js'
+import { compileRegex } from '../values/regex.js'
 import type { Content } from './content.js'
 import { distanceTo } from './edit-distance.js'
 import type { FilterCondition, FilterGroup, SearchFilter } from './filter.js'

@@ -1,7 +1,7 @@
 import { type Bytes, latin1, text as toText } from '../../kernel/bytes.js'
-import { compileRegex, type Regex } from './json-regex.js'
 import { JsonTextError, parseJson } from './json-text.js'
 import type { Json } from './json-value.js'
+import { compileRegex, type Regex } from './regex.js'
 
 /** Parsed path: each segment selects from the values that the previous one selected, beginning at the root. */
 export interface Path {

@@ -10,8 +10,8 @@ import {
   type Segment,
   type Selector,
 } from './json-path-syntax.js'
-import { compileRegex, type Regex } from './json-regex.js'
 import { compareJson, equalJson, isContainer, type Json, type JsonArray } from './json-value.js'
+import { compileRegex, type Regex } from './regex.js'
 
 /**
  * Location in a document. The chain of `up` locations to the root is its whole path. A change affects the container

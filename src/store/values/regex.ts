@@ -1,7 +1,7 @@
 /**
- * Regular expressions of path filters, matched in linear time: the pattern becomes a set of states that advance
- * together over the text, so no pattern can block the process. The syntax is that of the Rust and Go libraries, which
- * have neither back-references nor look-around.
+ * Regular expressions that are matched in linear time: the pattern becomes a set of states that advance together over
+ * the text, so no pattern can block the process. `compileRegex()` reads the syntax of the Rust and Go libraries for
+ * JSON paths and searches. `posix-regex.ts` reads the POSIX syntax for arrays.
  */
 export interface Regex {
   /** Returns whether the pattern matches anywhere in the text; `spend` receives the units of work of each step. */
@@ -9,29 +9,38 @@ export interface Regex {
 }
 
 /**
- * Compiles a pattern; returns `undefined` if it is invalid, very long, or would expand to more than a few thousand
- * states.
+ * Compiles a pattern of the Rust and Go libraries, which have neither back-references nor look-around. Returns
+ * `undefined` if the pattern is invalid, very long, or would expand to more than a few thousand states.
  */
 export function compileRegex(pattern: string): Regex | undefined {
   if (pattern.length > maxPattern) return undefined
   try {
-    const emitter = new Emitter()
-    emitter.emit(new PatternReader(pattern).read())
-    const program: readonly Instruction[] = [...emitter.program, { op: 'match' }]
-    const entered = new Entered(program.length)
-    return { test: (text, spend) => new Simulation(program, text, entered).matches(spend) }
+    const matcher = new PatternMatcher(new PatternReader(pattern).read())
+    return { test: (text, spend) => matcher.test(Array.from(text, codeOf), spend) }
   } catch (error) {
     if (error instanceof PatternError) return undefined
     throw error
   }
 }
 
-class PatternError extends Error {}
+/** Error for an invalid pattern. Its message is the reason. */
+export class PatternError extends Error {}
 
-type CharTest = (char: number) => boolean
-type Assertion = 'text-start' | 'text-end' | 'line-start' | 'line-end' | 'word-edge' | 'no-word-edge'
+export type CharTest = (char: number) => boolean
+type Assertion =
+  | 'text-start'
+  | 'text-end'
+  | 'line-start'
+  | 'line-end'
+  | 'word-edge'
+  | 'no-word-edge'
+  | 'ascii-word-edge'
+  | 'no-ascii-word-edge'
+  | 'ascii-word-start'
+  | 'ascii-word-end'
 
-type Pattern =
+/** Parsed pattern, independent of its syntax. */
+export type Pattern =
   | { kind: 'empty' }
   | { kind: 'char'; test: CharTest }
   | { kind: 'assert'; assertion: Assertion }
@@ -288,7 +297,7 @@ function codeOf(char: string): number {
   return char.codePointAt(0) as number
 }
 
-function equals(code: number): CharTest {
+export function equals(code: number): CharTest {
   return (other) => other === code
 }
 
@@ -304,6 +313,9 @@ function anyCase(test: CharTest): CharTest {
   }
 }
 
+/** Returns whether a byte is an ASCII letter, a digit or an underscore. */
+export const isAsciiWord: CharTest = (byte) =>
+  (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || byte === 0x5f
 const isWord: CharTest = charTest(/^[\p{L}\p{M}\p{N}\p{Pc}]$/u)
 const isDigit: CharTest = charTest(/^\p{Nd}$/u)
 const isSpace: CharTest = charTest(/^\s$/u)
@@ -430,16 +442,43 @@ class Entered {
   }
 }
 
+/** Matches texts against one pattern. */
+export class PatternMatcher {
+  readonly #program: readonly Instruction[]
+  readonly #entered: Entered
+
+  /** @throws PatternError when the pattern would expand to too many states */
+  constructor(pattern: Pattern) {
+    const emitter = new Emitter()
+    emitter.emit(pattern)
+    this.#program = [...emitter.program, { op: 'match' }]
+    this.#entered = new Entered(this.#program.length)
+  }
+
+  /** Number of states. */
+  get size(): number {
+    return this.#program.length
+  }
+
+  /**
+   * Returns whether the pattern matches anywhere in the text.
+   * @param chars the code points or bytes of the text
+   */
+  test(chars: ArrayLike<number>, spend: (steps: number) => void): boolean {
+    return new Simulation(this.#program, chars, this.#entered).matches(spend)
+  }
+}
+
 class Simulation {
   readonly #program: readonly Instruction[]
-  readonly #chars: readonly number[]
+  readonly #chars: ArrayLike<number>
   readonly #enteredAt: Int32Array
   readonly #first: number
   #steps = 0
 
-  constructor(program: readonly Instruction[], text: string, entered: Entered) {
+  constructor(program: readonly Instruction[], chars: ArrayLike<number>, entered: Entered) {
     this.#program = program
-    this.#chars = Array.from(text, codeOf)
+    this.#chars = chars
     this.#enteredAt = entered.at
     this.#first = entered.begin(this.#chars.length)
   }
@@ -486,12 +525,15 @@ class Simulation {
   }
 }
 
-function holds(assertion: Assertion, chars: readonly number[], at: number): boolean {
+function holds(assertion: Assertion, chars: ArrayLike<number>, at: number): boolean {
   if (assertion === 'text-start') return at === 0
   if (assertion === 'text-end') return at === chars.length
   if (assertion === 'line-start') return at === 0 || chars[at - 1] === 0x0a
   if (assertion === 'line-end') return at === chars.length || chars[at] === 0x0a
-  const before = at > 0 && isWord(chars[at - 1] as number)
-  const after = at < chars.length && isWord(chars[at] as number)
-  return (before !== after) === (assertion === 'word-edge')
+  const isPart = assertion === 'word-edge' || assertion === 'no-word-edge' ? isWord : isAsciiWord
+  const before = at > 0 && isPart(chars[at - 1] as number)
+  const after = at < chars.length && isPart(chars[at] as number)
+  if (assertion === 'ascii-word-start') return !before && after
+  if (assertion === 'ascii-word-end') return before && !after
+  return (before !== after) === (assertion === 'word-edge' || assertion === 'ascii-word-edge')
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileRegex } from '../../../src/store/values/json-regex.js'
+import { compileRegex } from '../../../src/store/values/regex.js'
 import { runs } from '../../support/effort.js'
 
 const free = () => {}
