@@ -3,6 +3,7 @@ import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { excerpt } from '../src/report/safe-text.js'
 import type { PlainReply } from '../src/store/direct-store.js'
+import { lastIndex } from '../src/store/values/array-value.js'
 import { compare, ValueDifference } from './compare-values.js'
 import { compareText } from './comparison-kinds.js'
 import { withoutSecrets } from './failure/hidden-values.js'
@@ -67,6 +68,7 @@ const readings: Readonly<Record<string, (key: Bytes, run: Run) => StoredPart>> =
   list: (key, run) => listHeld(textsOf(run(latin1('LRANGE'), key, latin1('0'), latin1('-1')))),
   set: (key, run) => setHeld(textsOf(run(latin1('SMEMBERS'), key))),
   zset: (key, run) => scoresHeld(pairsOf(run(latin1('ZRANGE'), key, latin1('0'), latin1('-1'), latin1('WITHSCORES')))),
+  array: (key, run) => slotsHeld(run(latin1('ARSCAN'), key, latin1('0'), latin1(String(lastIndex)))),
   stream: (key, run) => valueHeld(streamEntries(run(latin1('XRANGE'), key, latin1('-'), latin1('+')))),
 }
 
@@ -136,6 +138,31 @@ function listHeld(received: readonly string[]): StoredPart {
       return expected.flatMap((item, index) =>
         compareStored(received[index]!, item).map((one) => one.at(`[${index}]${one.path}`)),
       )
+    },
+  }
+}
+
+/** Compares an array with a list from index 0, in which `null` is an empty slot, or with an object of values by index. */
+function slotsHeld(reply: PlainReply): StoredPart {
+  const slots = Array.isArray(reply) ? reply.map(textsOf) : []
+  const received = new Map(slots.map(([index, value]) => [index!, value!]))
+  const isDense = slots.every(([index], at) => index === String(at))
+  const shown = isDense ? [...received.values()] : Object.fromEntries(received)
+  return {
+    shown: show(shown),
+    compare: (expected) => {
+      const wanted = entriesOf(Array.isArray(expected) ? new Map(expected.entries()) : expected)
+      if (wanted === undefined) return compare(shown, expected)
+      const missed = wanted.flatMap(([index, value]) => {
+        const path = `[${index}]`
+        const slot = received.get(index)
+        if (slot === undefined)
+          return value === undefined || value === null ? [] : [new ValueDifference(null, value, path)]
+        return compareStored(slot, value).map((one) => one.at(path + one.path))
+      })
+      if (!Array.isArray(expected)) return missed
+      const beyond = slots.filter(([index]) => BigInt(index!) >= expected.length)
+      return [...missed, ...beyond.map(([index, value]) => new ValueDifference(value, null, `[${index}]`))]
     },
   }
 }

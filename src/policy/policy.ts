@@ -111,6 +111,23 @@ export interface Policy {
    */
   maxScriptSteps: number
   /**
+   * Reply of `ARSCAN` if its start is above its end. The service's documentation forbids such a range, but states no
+   * reply. `empty`: an empty list. `error`: an error. `reverse`: the slots in descending order, as in redis-server.
+   * [array.md 10]
+   */
+  arrayScanReverse: 'empty' | 'error' | 'reverse'
+  /**
+   * Maximum number of items that `ARLASTITEMS` returns. `length`: the length of the array, so empty slots count, as in
+   * redis-server. `values`: the number of values in the array, as in the service's documentation. [array.md 10]
+   */
+  arrayLastItems: 'length' | 'values'
+  /**
+   * When `ARRING` rebuilds a ring. `inferred`: if the length of the array does not fit the given size, as in
+   * redis-server. `stored`: if the given size differs from the size of the last `ARRING`, as in the service's
+   * documentation. The two differ only if other commands changed the array in between. [array.md 10]
+   */
+  arrayRing: 'inferred' | 'stored'
+  /**
    * Duration after which searches find a value that was written; 0 for immediately. `SEARCH.WAITINDEXING` waits for
    * this duration. [search.md 14: not public]
    */
@@ -351,6 +368,9 @@ export const defaultPolicy: ResolvedPolicy = {
   scanPageSize: 1000,
   maxStreamBuffer: 1_048_576,
   maxScriptSteps: 4_000_000,
+  arrayScanReverse: 'empty',
+  arrayLastItems: 'length',
+  arrayRing: 'inferred',
   searchIndexingDelay: 0,
   maxSearchDocument: 1_048_576,
   maxSearchIndexes: 10,

@@ -202,11 +202,11 @@ export const namedDifferences: readonly KnownDifference[] = [
     },
   },
   {
-    name: 'arrays and vectors',
-    about: 'The double does not implement AR* and VECTOR.*.',
+    name: 'vectors',
+    about: 'The double does not implement VECTOR.*.',
     where: 'docs/limits.md',
     of: ['service'],
-    explains: ({ argv, double }) => /^(?:AR[A-Z]+|VECTOR\.\w+)$/i.test(argv[0] ?? '') && isUnavailable(double),
+    explains: ({ argv, double }) => /^VECTOR\.\w+$/i.test(argv[0] ?? '') && isUnavailable(double),
   },
   {
     name: 'wording of JSON errors',

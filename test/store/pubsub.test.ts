@@ -369,6 +369,8 @@ describe('keyspace notifications', () => {
     ['m', ['GET', 'missing'], 'keymiss'],
     ['m', ['MGET', 'there', 'missing', 'missing'], 'keymiss'],
     ['d', ['JSON.SET', 'j', '$', '1'], 'json.set'],
+    ['a', ['ARSET', 'numbers', '0', 'v'], 'arset'],
+    ['A', ['ARSET', 'numbers', '0', 'v'], 'arset'],
   ])('with the letter %s are published for %j', async (letter, command, event) => {
     run('SET', 'there', 'v')
     run('CONFIG', 'SET', 'notify-keyspace-events', `E${letter}`)

@@ -19,7 +19,7 @@ const eventFlags = [
   'ge',
   'Kmn',
   'e$',
-  'a',
+  'b',
   'KEA ',
 ]
 

@@ -2,7 +2,7 @@ import type { CommandDescription, CommandFlag } from '../command/command-descrip
 
 export type Permissible = Pick<CommandDescription, 'name' | 'group' | 'flags'>
 
-/** All categories, in the order of ACL CAT. redis-server does not have `json`. [store.md 6.3, redis 7.0] */
+/** All categories, in the order of ACL CAT. redis-server 7.0 has neither `array` nor `json`. [store.md 6.3, redis 7.0] */
 export const categories = [
   'keyspace',
   'read',
@@ -16,6 +16,7 @@ export const categories = [
   'hyperloglog',
   'geo',
   'stream',
+  'array',
   'json',
   'pubsub',
   'admin',

@@ -163,6 +163,21 @@ const fixed = {
   jsonNotNumber: 'ERR result is not a number',
   jsonValue: 'ERR invalid JSON value',
   jsonDepth: 'ERR JSON value is nested deeper than 128 levels',
+  arrayIndex: 'ERR invalid array index',
+  arrayInsertOverflow: 'ERR insert index overflow',
+  arrayRange: 'ERR range exceeds maximum of 1000000 items',
+  arrayScanReverse: 'ERR start must not be greater than end',
+  arrayLimit: 'ERR LIMIT must be positive',
+  arrayPredicates: 'ERR too many predicates, maximum is 250',
+  arrayRegexLength: 'ERR regular expression is too long, maximum is 2048 bytes',
+  arrayRegexEmpty: 'ERR regular expression is empty',
+  arrayBackReference: 'ERR regular expression backreferences are not supported',
+  arraySize: 'ERR invalid size',
+  arraySizePositive: 'ERR size must be positive',
+  arrayCount: 'ERR invalid COUNT',
+  arrayCountRange: 'ERR count exceeds maximum of 1000000 items',
+  arrayOperation: 'ERR unknown operation',
+  arrayMatchValue: 'ERR MATCH requires a value argument',
 } as const
 
 export type ErrorName = keyof typeof fixed
@@ -307,6 +322,11 @@ export function jsonPathType(expected: string): ReplyError {
 /** Returns the error for a JSON path that is invalid or takes too long. The service's wording is not public. */
 export function invalidJsonPath(path: Bytes, reason: string): ReplyError {
   return new ReplyError(`ERR invalid JSON path '${text(path)}': ${reason}`)
+}
+
+/** Returns the error for an invalid regular expression of ARGREP. */
+export function invalidRegex(reason: string): ReplyError {
+  return new ReplyError(`ERR invalid regular expression: ${reason}`)
 }
 
 export function unknownHyperLogLogSubcommand(given: Bytes): ReplyError {

@@ -9,6 +9,7 @@ export type TypedReply =
   | MapReply
   | SetReply
   | DoubleReply
+  | BigNumberReply
   | TextReply
   | PushReply
   | ReplyError
@@ -27,6 +28,11 @@ export class DoubleReply {
   constructor(readonly text: Bytes) {}
 }
 
+/** Integer that is too large for an integer reply. */
+export class BigNumberReply {
+  constructor(readonly digits: Bytes) {}
+}
+
 /** Text for people (verbatim string). */
 export class TextReply {
   constructor(readonly text: Bytes) {}
@@ -43,6 +49,8 @@ const map: Shape = (reply) => (isList(reply) ? new MapReply(reply) : reply)
 const set: Shape = (reply) => (isList(reply) ? new SetReply(reply) : reply)
 const text: Shape = (reply) => (typeof reply === 'string' ? new TextReply(reply) : reply)
 const double: Shape = (reply) => (typeof reply === 'string' ? new DoubleReply(reply) : reply)
+/** Converts an index of an array: an integer, or a string beyond the range of integers. */
+const index: Shape = (reply) => (typeof reply === 'string' ? new BigNumberReply(reply) : reply)
 const doubles: Shape = each(double)
 const maps: Shape = each(map)
 
@@ -97,6 +105,9 @@ const poppedOf: Shape = (reply, argv) => {
   const [key, members] = reply
   return [key!, each((pair) => (isList(pair) ? [pair[0]!, double(pair[1]!, argv)] : pair))(members!, argv)]
 }
+
+/** Converts a list of array slots: indexes, or pairs of index and value. */
+const slots: Shape = each((slot, argv) => (isList(slot) ? [index(slot[0]!, argv), slot[1]!] : index(slot, argv)))
 
 const lastIsDouble: Shape = (reply, argv) =>
   isList(reply) ? reply.map((item, at) => (at === reply.length - 1 ? double(item, argv) : item)) : reply
@@ -176,6 +187,19 @@ const shapes: Readonly<Record<string, Shape>> = {
   'XINFO CONSUMERS': maps,
   'FUNCTION STATS': record({ running_script: map, engines: record({ LUA: map }) }),
   'FUNCTION LIST': functions,
+  ARSCAN: slots,
+  ARGREP: slots,
+  ARLEN: index,
+  ARINSERT: index,
+  ARRING: index,
+  ARNEXT: index,
+  ARINFO: record({
+    len: index,
+    'next-insert-index': index,
+    'avg-dense-size': double,
+    'avg-dense-fill': double,
+    'avg-sparse-size': double,
+  }),
   LCS: having('IDX', map),
   'ACL GETUSER': record({ flags: set, selectors: maps }),
   'ACL LOG': maps,
@@ -208,6 +232,7 @@ function isList(reply: unknown): reply is readonly Reply[] {
 export function plainOf(reply: TypedReply): Reply {
   if (reply instanceof ReplyError) return latin1(reply.message)
   if (reply instanceof DoubleReply || reply instanceof TextReply) return reply.text
+  if (reply instanceof BigNumberReply) return reply.digits
   if (reply instanceof MapReply) return reply.pairs.map(plainOf)
   if (reply instanceof SetReply || reply instanceof PushReply) return reply.items.map(plainOf)
   return Array.isArray(reply) ? reply.map(plainOf) : (reply as Reply)

@@ -110,6 +110,7 @@ const typeNames: Record<ValueType | 'none', Status> = {
   zset: new Status('zset'),
   hash: new Status('hash'),
   stream: new Status('stream'),
+  array: new Status('array'),
   json: new Status('json'),
   search: new Status('search'),
   none: new Status('none'),

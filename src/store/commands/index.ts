@@ -1,6 +1,7 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Command } from '../command/command.js'
 import { aclCommands } from './acl.js'
+import { arrayCommands } from './array.js'
 import { bitmapCommands } from './bitmap.js'
 import { blockingListCommands, blockingSortedSetCommands } from './blocking.js'
 import { commandInfoCommands } from './command-info.js'
@@ -34,6 +35,7 @@ const groups: Readonly<Record<string, readonly Command[]>> = {
   geo: geoCommands,
   hyperloglog: hyperloglogCommands,
   stream: streamCommands,
+  array: arrayCommands,
   json: jsonCommands,
   search: searchCommands,
   scripting: scriptingCommands,

@@ -24,6 +24,7 @@ function encodingOf(value: KeyspaceValue): string {
   if (value instanceof HashValue) return isCompactHash(value) ? 'listpack' : 'hashtable'
   if (value instanceof SetValue) return isIntegerSet(value) ? 'intset' : 'hashtable'
   if (value instanceof SortedSet) return isCompactSortedSet(value) ? 'listpack' : 'skiplist'
+  if (value.type === 'array') return 'sliced-array'
   return value.type === 'list' ? 'quicklist' : value.type === 'string' ? 'raw' : value.type
 }
 

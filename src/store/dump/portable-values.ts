@@ -2,6 +2,7 @@ import { text, utf8 } from '../../kernel/bytes.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { formatScore, parseDouble } from '../command/text.js'
 import type { KeyspaceValue } from '../keyspace/database.js'
+import { ArrayValue } from '../values/array-value.js'
 import { Deque } from '../values/deque.js'
 import { HashValue } from '../values/hash-value.js'
 import { formatJson, parseJson } from '../values/json-text.js'
@@ -11,6 +12,7 @@ import { SearchIndex } from '../values/search-index.js'
 import { SetValue } from '../values/set-value.js'
 import { SortedSet } from '../values/sorted-set-value.js'
 import { Stream } from '../values/stream-value.js'
+import { arrayOf, type PortableArray, portableArray } from './portable-array.js'
 import { indexOf, type PortableIndex, portableIndex } from './portable-index.js'
 import { type PortableStream, portableStream, streamOf } from './portable-stream.js'
 
@@ -55,6 +57,7 @@ export type PortableValue =
       readonly value: string
     }
   | PortableStream
+  | PortableArray
   | PortableIndex
 
 /** Name and value of a hash field; the third item is its expiration in milliseconds since the Unix epoch. */
@@ -69,6 +72,7 @@ export function portableValue(value: KeyspaceValue): PortableValue {
   if (value instanceof SortedSet) return { type: 'zset', members: portableScores(value) }
   if (value instanceof JsonDocument) return { type: 'json', value: text(formatJson(value.root)) }
   if (value instanceof Stream) return portableStream(value)
+  if (value instanceof ArrayValue) return portableArray(value)
   if (value instanceof SearchIndex) return portableIndex(value)
   throw new TypeError(`A value of type ${value.type} has no portable form.`)
 }
@@ -93,6 +97,8 @@ export function storedValue(portable: PortableValue): KeyspaceValue {
       return new JsonDocument(parseJson(utf8(portable.value)))
     case 'stream':
       return streamOf(portable)
+    case 'array':
+      return arrayOf(portable)
     case 'search':
       return indexOf(portable)
     default:

@@ -48,6 +48,13 @@ const key: v.GenericSchema<unknown, DumpedKey> = v.variant('type', [
   }),
   v.object({
     ...named,
+    type: v.literal('array'),
+    slots: some(v.tuple([v.string(), portable])),
+    next: v.string(),
+    ringSize: v.optional(v.string()),
+  }),
+  v.object({
+    ...named,
     type: v.literal('search'),
     on: v.picklist(dataTypes),
     prefixes: some(portable),

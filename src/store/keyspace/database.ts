@@ -15,9 +15,9 @@ export type { KeyspaceValue } from './key-entry.js'
 
 /**
  * Event classes of keyspace notifications: `g` generic, `$` string, `l` list, `s` set, `h` hash, `z` sorted set, `t`
- * stream, `x` expired, `n` new key, `m` miss, `d` module (JSON).
+ * stream, `x` expired, `n` new key, `m` miss, `d` module (JSON), `a` array.
  */
-export type EventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'x' | 'n' | 'm' | 'd'
+export type EventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'x' | 'n' | 'm' | 'd' | 'a'
 
 export type Notify = (eventClass: EventClass, event: string, key: Bytes) => void
 

@@ -3,8 +3,13 @@ export type EventFlags = ReadonlySet<string>
 
 export const noEvents: EventFlags = new Set()
 
-/** Classes included in `A`, in the order in which the letters are shown. Key misses and new keys are not included. */
-const all = [...'g$lshzxetd']
+/** Classes included in `A` on redis-server 7.0, in the order in which the letters are shown. */
+const listed = [...'g$lshzxetd']
+/**
+ * Classes included in `A`. The service's documentation lists no letter for arrays, so the listed classes together are
+ * still `A`. Key misses and new keys are not included. [array.md 7]
+ */
+const all = [...listed, 'a']
 const known = new Set([...all, ...'nKEm'])
 
 /** Parses the letters; returns `undefined` if one is unknown. */
@@ -15,6 +20,7 @@ export function parseEventFlags(letters: string): EventFlags | undefined {
     else if (known.has(letter)) flags.add(letter)
     else return undefined
   }
+  if (listed.every((letter) => flags.has(letter))) flags.add('a')
   return flags
 }
 

@@ -1,3 +1,4 @@
+import { ArrayValue } from '../values/array-value.js'
 import { Deque } from '../values/deque.js'
 import { HashValue } from '../values/hash-value.js'
 import { JsonDocument, memoryOf } from '../values/json-value.js'
@@ -24,6 +25,7 @@ export function sizeOfValue(value: KeyspaceValue): number {
     return typeof value === 'string' || value instanceof RawString ? value.length >>> 5 : value.length
   }
   if (value instanceof SetValue) return value.members.size
+  if (value instanceof ArrayValue) return value.count
   return value instanceof HashValue || value instanceof SortedSet ? value.size : 0
 }
 
@@ -41,6 +43,7 @@ export function measure(value: KeyspaceValue): Measure {
   else if (value instanceof SetValue) for (const member of value.members.keys()) add(member.length)
   else if (value instanceof HashValue) for (const [field, text] of value) add(field.length + text.length)
   else if (value instanceof SortedSet) value.walk(0, value.size, false, (member) => add(member.length + numberSize))
+  else if (value instanceof ArrayValue) value.walk((text) => add(text.length))
   else if (value instanceof Stream) {
     for (const { value: fields } of value.entries)
       add(2 * numberSize + fields.reduce((sum, { length }) => sum + length, 0))

@@ -1,6 +1,14 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { NilArray, ReplyError, Status } from '../command/reply.js'
-import { DoubleReply, MapReply, PushReply, SetReply, TextReply, type TypedReply } from '../command/typed-reply.js'
+import {
+  BigNumberReply,
+  DoubleReply,
+  MapReply,
+  PushReply,
+  SetReply,
+  TextReply,
+  type TypedReply,
+} from '../command/typed-reply.js'
 import { resp2 as plainResp2, resp2Error } from '../rest/rest-responses.js'
 
 export type RespVersion = 2 | 3
@@ -18,6 +26,7 @@ export function maxBytes(reply: TypedReply): number {
   if (typeof reply === 'string') return around + reply.length
   if (typeof reply !== 'object' || reply === null || reply instanceof NilArray) return around
   if (reply instanceof ReplyError) return around + reply.message.length
+  if (reply instanceof BigNumberReply) return around + reply.digits.length
   if (reply instanceof Status || reply instanceof DoubleReply || reply instanceof TextReply)
     return around + reply.text.length
   let bytes = around
@@ -35,6 +44,7 @@ function resp2(reply: TypedReply): string {
   if (reply instanceof Status || reply instanceof NilArray) return plainResp2(reply)
   if (reply instanceof ReplyError) return wireOfError(reply.message)
   if (reply instanceof DoubleReply || reply instanceof TextReply) return resp2(reply.text)
+  if (reply instanceof BigNumberReply) return resp2(reply.digits)
   return list('*', itemsOf(reply), resp2)
 }
 
@@ -46,6 +56,7 @@ function resp3(reply: TypedReply): string {
   if (reply instanceof SetReply) return list('~', reply.items, resp3)
   if (reply instanceof PushReply) return list('>', reply.items, resp3)
   if (reply instanceof DoubleReply) return `,${reply.text}\r\n`
+  if (reply instanceof BigNumberReply) return `(${reply.digits}\r\n`
   if (reply instanceof TextReply) return `=${reply.text.length + 4}\r\ntxt:${reply.text}\r\n`
   return Array.isArray(reply) ? list('*', reply, resp3) : resp2(reply)
 }

@@ -3,6 +3,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { CommandDescription } from '../command/command-description.js'
 import type { Reply } from '../command/reply.js'
 import {
+  BigNumberReply,
   DoubleReply,
   MapReply,
   PushReply,
@@ -23,6 +24,7 @@ function luaOf(reply: TypedReply): LuaValue {
   if (reply instanceof MapReply) return tableWith('map', pairs(reply.pairs))
   if (reply instanceof SetReply) return tableWith('set', members(reply.items))
   if (reply instanceof DoubleReply) return tableWith('double', parseNumber(reply.text))
+  if (reply instanceof BigNumberReply) return tableWith('big_number', reply.digits)
   if (reply instanceof TextReply) return reply.text
   if (reply instanceof PushReply) return list(reply.items)
   return Array.isArray(reply) ? list(reply) : luaOfReply(reply as Reply, true)

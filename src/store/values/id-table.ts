@@ -144,6 +144,35 @@ export class IdTable<V> {
     return count + (this.#blocks[index]?.placeOf(id) ?? 0)
   }
 
+  /** Returns the number of entries between two IDs, both included. Visits only the blocks between them. */
+  countBetween(from: StreamId, to: StreamId): number {
+    let count = 0
+    for (const { start, end } of this.#spans(from, to)) count += end - start
+    return count
+  }
+
+  /** Deletes the entries between two IDs, both included, and returns how many there were. */
+  deleteBetween(from: StreamId, to: StreamId): number {
+    let count = 0
+    const emptied: number[] = []
+    for (const { index, start, end } of this.#spans(from, to)) {
+      const block = this.#blocks[index]!
+      block.remove(start, end - start)
+      count += end - start
+      if (block.size === 0) emptied.push(index)
+    }
+    if (emptied.length > 0) this.#blocks.splice(emptied[0]!, emptied.length)
+    this.#size -= count
+    return count
+  }
+
+  /** Visits all entries in order, without creating an object for each one. */
+  walk(visit: (value: V, ms: Half, seq: Half) => void): void {
+    for (const { ms, seq, values } of this.#blocks) {
+      for (let place = 0; place < values.length; place++) visit(values[place]!, ms[place]!, seq[place]!)
+    }
+  }
+
   first(): IdEntry<V> | undefined {
     return this.#entryAt(0, 0)
   }
@@ -208,6 +237,18 @@ export class IdTable<V> {
     }
     block.push(id, value)
     this.#size++
+  }
+
+  /** Iterates over the blocks that contain entries between two IDs, with the positions of these entries. */
+  *#spans(from: StreamId, to: StreamId): Generator<{ index: number; start: number; end: number }> {
+    for (let index = this.#blockOf(from); index < this.#blocks.length; index++) {
+      const block = this.#blocks[index]!
+      const start = block.placeOf(from)
+      const place = block.placeOf(to)
+      const end = isAt(block, place, to) ? place + 1 : place
+      if (start < end) yield { index, start, end }
+      if (end < block.size) return
+    }
   }
 
   /** Returns the first block whose last ID is not below the given one; the number of blocks if there is none. */

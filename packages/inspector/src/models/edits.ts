@@ -95,6 +95,15 @@ export const rowEditing: Readonly<Partial<Record<DumpedKey['type'], RowEditing>>
     fresh: ['field', 'value'],
     add: (key, [field = '', value = '']) => [['XADD', key, '*', field, value]],
   }),
+  array: editing<'array'>({
+    columns: ['index', 'value'],
+    fixed: 1,
+    rows: ({ slots }) => slots,
+    change: (key, [index = ''], [, value = '']) => [['ARSET', key, index, value]],
+    remove: (key, [index = '']) => [['ARDEL', key, index]],
+    fresh: ['index', 'value'],
+    add: (key, [index = '', value = '']) => [['ARSET', key, index, value]],
+  }),
 }
 
 function isSame(one: PortableString, other: PortableString): boolean {
@@ -126,6 +135,7 @@ export const firstOf: Readonly<Record<DumpedKey['type'], (key: PortableString, v
   set: (key, value) => ['SADD', key, value],
   zset: (key, value) => ['ZADD', key, '0', value],
   stream: (key, value) => ['XADD', key, '*', 'field', value],
+  array: (key, value) => ['ARINSERT', key, value],
   json: (key, value) => ['JSON.SET', key, '$', value],
   search: (key, value) => ['SEARCH.CREATE', key, 'ON', 'JSON', 'PREFIX', '1', value, 'SCHEMA', 'name', 'TEXT'],
 }

@@ -4,6 +4,7 @@ import { dumpOf } from '../../../../src/store/dump/snapshot.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { plainReply } from '../../../../src/store/plain.js'
 import { StoreEngine } from '../../../../src/store/store-engine.js'
+import { lastIndex, noIndex } from '../../../../src/store/values/array-value.js'
 import type { RealRedis } from './real-redis.js'
 
 /** Maximum number of keys in a snapshot. It limits the memory that a snapshot needs in this process. */
@@ -59,11 +60,24 @@ const rowsOf: Readonly<Record<string, (ask: RunText) => Promise<Rows>>> = {
       const [id, fields] = listOf(entry)
       return ['XADD', id!, ...listOf(fields!)] as Reply[]
     }),
+  array: async (ask) => {
+    const slots = listOf(await ask('ARSCAN', '0', String(lastIndex)))
+    const next = (await ask('ARNEXT')) ?? noIndex
+    return [
+      [latin1('ARMSET'), ...slots.flatMap(listOf).map(argument)],
+      [latin1('ARSEEK'), argument(next)],
+    ]
+  },
   'ReJSON-RL': async (ask) => [['JSON.SET', '$', await ask('JSON.GET')] as Reply[]],
 }
 
 function foreign(type: string): (ask: RunText) => Promise<Rows> {
   return async () => [['SET', latin1(`(a value of type ${type})`)] as Reply[]]
+}
+
+/** Returns an integer or a string of a reply as an argument. */
+function argument(reply: Reply): Bytes {
+  return latin1(String(reply))
 }
 
 function listOf(reply: Reply): readonly Reply[] {
