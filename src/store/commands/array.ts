@@ -94,9 +94,11 @@ export const arrayCommands: readonly Command[] = [
     flags: ['read', 'fast'],
     since,
     args: [key('R'), rawIndex],
-    run({ db }, key, index) {
+    run({ db }, key, text) {
       const array = db.container(key, ArrayValue)
-      return array?.get(toIndex(index)) ?? null
+      // The index of a missing key is checked, too.
+      const index = toIndex(text)
+      return array?.get(index) ?? null
     },
   }),
 
