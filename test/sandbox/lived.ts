@@ -12,6 +12,7 @@ export async function lived(startAt: number): Promise<Sandbox> {
   store.run('HEXPIRE', 'hash', '9000', 'FIELDS', '1', 'f')
   store.run('XADD', 'stream', '5-1', 'a', 'b')
   store.run('XADD', 'stream', '6-1', 'c', 'd')
+  store.run('ARRING', 'ring', 3, 'a', 'b', 'c', 'd')
   store.run('XGROUP', 'CREATE', 'stream', 'workers', '0')
   store.run('XREADGROUP', 'GROUP', 'workers', 'ada', 'COUNT', '1', 'STREAMS', 'stream', '>')
   for (const row of [

@@ -83,6 +83,8 @@ async function command(sandbox: Sandbox, random: Random): Promise<void> {
     ['XADD', 'stream', '*', 'a', '1'],
     ['XADD', 'stream', '*', 'a', '1'],
     ['ZADD', 'scores', '1', 'a', '2', 'b'],
+    ['ARRING', 'ring', String(1 + random.int(5)), String(random.int(9)), 'b'],
+    ['ARSET', 'ring', '18446744073709551614', String(random.int(9))],
   ]
   const row = rows[random.int(rows.length)]!
   if (random.chance(1, 2)) sandbox.store.run(...row)

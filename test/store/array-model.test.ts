@@ -66,7 +66,7 @@ const operation = fc.oneof(
   value.map((wanted) => ['MATCH', wanted]),
 )
 
-const command: fc.Arbitrary<string[]> = fc.oneof(
+const command: fc.Arbitrary<readonly string[]> = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(index, values).map(([at, values]) => ['ARSET', at, ...values]) },
   {
     weight: 3,

@@ -439,3 +439,229 @@ export const examples: readonly Section[] = [
     `,
   ),
 ]
+
+/** Errors and rules of array.md 2 to 6 that the worked examples do not have. */
+export const errors: readonly Section[] = [
+  newerSection(
+    'indexes',
+    'array.md 1, 6',
+    `
+    ARSET k 01 a
+      = 1
+    ARGET k 1
+      = "a"
+    ARSET k 18446744073709551614 a b
+      = -ERR invalid array index
+    ARSET k +1 a
+      = -ERR invalid array index
+    ARSET k 1.0 a
+      = -ERR invalid array index
+    ARSET k "" a
+      = -ERR invalid array index
+    ARSET k " 1" a
+      = -ERR invalid array index
+    ARMSET k 5 a x b
+      = -ERR invalid array index
+    ARCOUNT k
+      = 1
+    ARDEL none x
+      = -ERR invalid array index
+    ARDELRANGE none 0 x
+      = -ERR invalid array index
+    ARGET none x
+      = -ERR invalid array index
+    ARSEEK k 18446744073709551616
+      = -ERR invalid array index
+    ARSEEK k 18446744073709551615
+      = 1
+    ARNEXT k
+      = nil
+    ARINSERT k a
+      = -ERR insert index overflow
+    ARINFO k
+      = ["count", 1, "len", 2, "next-insert-index", "18446744073709551615", "slices", 1, "directory-size", 1, "super-dir-entries", 0, "slice-size", 4096]
+    ARRING k 5 b
+      = 0
+    ARSEEK k 18446744073709551613
+      = 1
+    ARINSERT k c d e
+      = -ERR insert index overflow
+    ARCOUNT k
+      = 2
+    SET s v
+      = +OK
+    ARSET s x v
+      = -ERR invalid array index
+    ARGET s x
+      = -WRONGTYPE Operation against a key holding the wrong kind of value
+    ARMGET s x
+      = -WRONGTYPE Operation against a key holding the wrong kind of value
+    GET k
+      = -WRONGTYPE Operation against a key holding the wrong kind of value
+    `,
+  ),
+  newerSection(
+    'numbers of arguments',
+    'array.md 6',
+    `
+    ARGET k
+      = -ERR wrong number of arguments for 'arget' command
+    ARGET k 0 1
+      = -ERR wrong number of arguments for 'arget' command
+    ARMSET k 0 a 1
+      = -ERR wrong number of arguments for 'armset' command
+    ARDELRANGE k 0 1 2
+      = -ERR wrong number of arguments for 'ardelrange' command
+    ARGREP k -
+      = -ERR wrong number of arguments for 'argrep' command
+    ARINSERT k
+      = -ERR wrong number of arguments for 'arinsert' command
+    ARRING k 3
+      = -ERR wrong number of arguments for 'arring' command
+    ARCOUNT
+      = -ERR wrong number of arguments for 'arcount' command
+    AROP k 0 1
+      = -ERR wrong number of arguments for 'arop' command
+    AROP k 0 1 MATCH a b
+      = -ERR wrong number of arguments for 'arop' command
+    AROP k 0 1 avg x
+      = -ERR unknown operation
+    ARINFO k FULL x
+      = -ERR syntax error
+    ARINFO k SOME
+      = -ERR syntax error
+    ARSCAN k 0 1 LIMIT
+      = -ERR syntax error
+    ARSCAN k 0 1 COUNT 5
+      = -ERR syntax error
+    ARSCAN k 0 1 LIMIT -1
+      = -ERR LIMIT must be positive
+    ARLASTITEMS k x
+      = -ERR invalid COUNT
+    ARLASTITEMS k 1 REVERSE
+      = -ERR syntax error
+    ARLASTITEMS k 0
+      = []
+    ARLASTITEMS k -5
+      = []
+    ARRING k x a
+      = -ERR invalid size
+    ARRING k -1 a
+      = -ERR size must be positive
+    EXISTS k
+      = 0
+    `,
+  ),
+  newerSection(
+    'ARGREP',
+    'array.md 3',
+    `
+    ARSET k 0 foo bar "foo bar" Bar ""
+      = 5
+    argrep k + - match BAR nocase
+      = [3, 2, 1]
+    ARGREP k 3 1 MATCH bar LIMIT 1
+      = [2]
+    ARGREP k - + MATCH ""
+      = [0, 1, 2, 3, 4]
+    ARGREP k - + EXACT ""
+      = [4]
+    ARGREP k - + RE foo|bar
+      = [0, 1, 2]
+    ARGREP k - + LIMIT 1 AND MATCH foo WITHVALUES MATCH bar OR AND
+      = [[2, "foo bar"]]
+    ARGREP k - + LIMIT 1 LIMIT 3 MATCH o MATCH a
+      = [0, 1, 2]
+    ARGREP k - + AND MATCH foo MATCH bar OR
+      = [0, 1, 2]
+    ARGREP k - 18446744073709551614 GLOB ?ar
+      = [1, 3]
+    ARGREP k - + GLOB [A-C]* NOCASE
+      = [1, 3]
+    ARGREP k - + RE ^[[:upper:]]
+      = [3]
+    ARGREP k - + RE ^[[:alpha:]]{3}$ WITHVALUES
+      = [[0, "foo"], [1, "bar"], [3, "Bar"]]
+    ARGREP k - + RE (
+      = -ERR invalid regular expression: Missing ')'
+    ARGREP k - + RE (a)\\1
+      = -ERR regular expression backreferences are not supported
+    ARGREP k - + RE ""
+      = -ERR regular expression is empty
+    ARGREP k - + RE {x*2049}
+      = -ERR regular expression is too long, maximum is 2048 bytes
+    ARGREP k - + RE {x*2048}
+      = []
+    ARGREP k - + LIMIT 0 MATCH a
+      = -ERR LIMIT must be positive
+    ARGREP k - + MATCH
+      = -ERR syntax error
+    ARGREP k - + NOCASE
+      = -ERR syntax error
+    ARGREP k - + RANGE 1 2
+      = -ERR syntax error
+    ARGREP k - x MATCH a
+      = -ERR invalid array index
+    ARGREP none - + MATCH a
+      = []
+    ARGREP none - + RE (
+      = -ERR invalid regular expression: Missing ')'
+    `,
+  ),
+  newerSection(
+    'ARDELRANGE and AROP',
+    'array.md 5, 9',
+    `
+    ARSET k 0 0 1 2 3 4 5 6 7 8 9
+      = 10
+    ARDELRANGE k 6 2
+      = 5
+    AROP k 18446744073709551614 0 SUM
+      = "25"
+    ARSET k 100 inf nan 1e2 0x10 -0.5
+      = 5
+    AROP k 100 104 SUM
+      = "115.5"
+    AROP k 100 104 MIN
+      = "-0.5"
+    AROP k 100 104 OR
+      = 116
+    ARSET k 200 9223372036854775807 -1 9223372036854775809
+      = 3
+    AROP k 200 201 AND
+      = 9223372036854775807
+    AROP k 201 202 XOR
+      = -9223372036854775808
+    AROP k 200 202 used
+      = 3
+    AROP none 0 5 SUM
+      = nil
+    AROP none 0 5 USED
+      = 0
+    AROP none 0 5 MATCH x
+      = 0
+    `,
+  ),
+  newerSection(
+    'OBJECT ENCODING, MEMORY USAGE and SCAN',
+    'array.md 7',
+    `
+    ARSET k 0 a b
+      = 2
+    OBJECT ENCODING k
+      = "sliced-array"
+    SCAN 0 TYPE array
+      = ["0", ["k"]]
+    SCAN 0 TYPE list
+      = ["0", []]
+    MEMORY USAGE k
+      = 83
+    EXPIRE k 100
+      = 1
+    ARSET k 0 c
+      = 0
+    TTL k
+      = 100
+    `,
+  ),
+]

@@ -39,6 +39,8 @@ function fill(): void {
   run('XREADGROUP', 'GROUP', 'group', 'ann', 'COUNT', 2, 'STREAMS', 'stream', '>')
   run('XDEL', 'stream', '6-0')
   run('EXPIRE', 'stream', 1000)
+  run('ARRING', 'array', 3, 'a', binary, '', 'd')
+  run('ARSET', 'array', '18446744073709551614', 'last')
 }
 
 /** Returns the replies of the keys to all read commands. */
@@ -60,6 +62,8 @@ function answers(of: Sandbox): unknown {
     ask('XINFO', 'STREAM', 'stream', 'FULL'),
     ask('XPENDING', 'stream', 'group', '-', '+', 10),
     ask('PTTL', 'stream'),
+    ask('ARSCAN', 'array', 0, '18446744073709551614'),
+    ask('ARNEXT', 'array'),
   ]
 }
 

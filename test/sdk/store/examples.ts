@@ -429,6 +429,113 @@ export const examples: Readonly<Record<string, Example>> = {
     await expect(redis.set('key', undefined)).rejects.toThrow('ERR null args are not supported')
     await expect(redis.clientSetinfo('LIB-NAME', 'x')).rejects.toThrow('is not allowed in REST')
   },
+
+  // The methods of the SDK with the replies of its own tests. [array.md 8, 9]
+  async 'Array: set and get'({ redis }) {
+    expect(await redis.arset('k', 0, 'a', 'b')).toBe(2)
+    expect(await redis.arset('k', 1, 'B', 'c')).toBe(1)
+    expect(await redis.arget('k', 1)).toBe('B')
+    expect(await redis.arget('k', '5')).toBeNull()
+    expect(await redis.argetrange('k', 0, 3)).toEqual(['a', 'B', 'c', null])
+    expect(await redis.argetrange('k', 2, 0)).toEqual(['c', 'B', 'a'])
+    expect(await redis.armset('k', { 0: 'x', 100: { v: 1 } })).toBe(1)
+    expect(
+      await redis.armset<unknown>('k', [
+        [5, 5],
+        ['18446744073709551614', 'last'],
+      ]),
+    ).toBe(2)
+    expect(await redis.armget('k', 100, 50, 5, '18446744073709551614')).toEqual([{ v: 1 }, null, 5, 'last'])
+    expect(await redis.arcount('k')).toBe(6)
+    expect(await redis.arlen('k')).toBe('18446744073709551615')
+    expect(await redis.arlen('missing')).toBe('0')
+  },
+
+  async 'Array: delete'({ redis }) {
+    await redis.arset('k', 0, 'a', 'b', 'c', 'd', 'e')
+    expect(await redis.ardel('k', 1, 1, 99)).toBe(1)
+    expect(await redis.ardelrange('k', [0, 2], [4, 4])).toBe(3)
+    expect(await redis.ardel('k', 3)).toBe(1)
+    expect(await redis.exists('k')).toBe(0)
+  },
+
+  async 'Array: append'({ redis }) {
+    expect(await redis.arnext('k')).toBe('0')
+    expect(await redis.arinsert('k', 'a', 'b')).toBe('1')
+    expect(await redis.arseek('k', 10)).toBe(1)
+    expect(await redis.arnext('k')).toBe('10')
+    expect(await redis.arinsert('k', 'c')).toBe('10')
+    expect(await redis.arseek('k', '18446744073709551614')).toBe(1)
+    expect(await redis.arinsert('k', 'z')).toBe('18446744073709551614')
+    expect(await redis.arnext('k')).toBeNull()
+    await expect(redis.arinsert('k', 'q')).rejects.toThrow('insert index overflow')
+    expect(await redis.arring('ring', 3, 'a', 'b', 'c', 'd')).toBe('0')
+    expect(await redis.arlastitems('ring', 3)).toEqual(['b', 'c', 'd'])
+    expect(await redis.arlastitems('ring', 2, { rev: true })).toEqual(['d', 'c'])
+    expect(await redis.arinfo('ring')).toMatchObject({
+      count: 3,
+      len: '3',
+      nextInsertIndex: '1',
+      sliceSize: 4096,
+      slices: 1,
+    })
+    expect(await redis.arinfo('ring', { full: true })).toMatchObject({
+      denseSlices: 0,
+      sparseSlices: 1,
+      avgDenseSize: 0,
+      avgDenseFill: 0,
+      avgSparseSize: 3,
+    })
+    // In a pipeline, the SDK throws while it converts the missing result, before it sees the error.
+    await expect(redis.arinfo('missing')).rejects.toThrow()
+  },
+
+  async 'Array: search'({ redis }) {
+    await redis.arset('k', 0, 'error: disk', 'ok', 'ERROR: net', 'apricot')
+    expect(await redis.arscan('k', 0, 10, { limit: 2 })).toEqual([
+      ['0', 'error: disk'],
+      ['1', 'ok'],
+    ])
+    expect(await redis.argrep('k', '-', '+', { predicates: [{ match: 'error' }], noCase: true })).toEqual(['0', '2'])
+    expect(await redis.argrep('k', '-', '+', { predicates: [{ exact: 'ok' }, { exact: 'apricot' }] })).toEqual([
+      '1',
+      '3',
+    ])
+    expect(await redis.argrep('k', '-', '+', { predicates: [{ re: '^[a-z]+$' }], withValues: true })).toEqual([
+      ['1', 'ok'],
+      ['3', 'apricot'],
+    ])
+    const both: Parameters<Redis['argrep']>[3] = {
+      predicates: [{ glob: 'a*' }, { match: 'cot' }],
+      combine: 'and',
+      withValues: true,
+      limit: 1,
+    }
+    expect(await redis.argrep('k', '-', '+', both)).toEqual([['3', 'apricot']])
+  },
+
+  async 'Array: operations'({ redis }) {
+    await redis.arset<unknown>('k', 0, 1, 2, 'x', 4.5)
+    expect(await redis.arop('k', 0, 3, 'SUM')).toBe(7.5)
+    expect(await redis.arop('k', 0, 3, 'MIN')).toBe(1)
+    expect(await redis.arop('k', 0, 3, 'MAX')).toBe(4.5)
+    expect(await redis.arop('k', 0, 1, 'XOR')).toBe(3)
+    expect(await redis.arop('k', 0, 1, 'OR')).toBe(3)
+    expect(await redis.arop('k', 0, 1, 'AND')).toBe(0)
+    expect(await redis.arop('k', 0, 9, 'USED')).toBe(4)
+    expect(await redis.arop('k', 0, 3, { match: 'x' })).toBe(1)
+    expect(await redis.arop('k', 2, 2, 'SUM')).toBeNull()
+    const pipeline = redis.pipeline().arset('p', 0, 'a', 'b').arscan('p', 0, 9).arlen('p').arseek('p', 2)
+    expect(await pipeline.exec()).toEqual([
+      2,
+      [
+        ['0', 'a'],
+        ['1', 'b'],
+      ],
+      '2',
+      1,
+    ])
+  },
 }
 
 /** Methods of the groups above, as the SDK spells them. */
@@ -442,7 +549,8 @@ export const methods = (
   'smismember smove spop srandmember srem sscan sunion sunionstore zadd zcard zcount zdiffstore zincrby zinterstore ' +
   'zlexcount zmscore zpopmax zpopmin zrange zrank zrem zremrangebylex zremrangebyrank zremrangebyscore zrevrank zscan ' +
   'zscore zunion zunionstore geoadd geodist geohash geopos geosearch geosearchstore pfadd pfcount pfmerge dbsize flushall ' +
-  'flushdb time ping echo exec clientSetinfo pipeline multi'
+  'flushdb time ping echo exec clientSetinfo pipeline multi arset armset arget armget argetrange arscan argrep ardel ' +
+  'ardelrange arcount arlen arinsert arring arlastitems arnext arseek arop arinfo'
 ).split(' ')
 
 export const setups = [

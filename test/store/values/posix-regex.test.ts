@@ -141,10 +141,15 @@ describe('compilePosixRegex()', () => {
     })).part
     const subject = fc.string({ unit: fc.constantFrom('a', 'B', 'b', 'c', ' ', '-', '.'), maxLength: 8 })
     fc.assert(
-      fc.property(expression, fc.boolean(), fc.array(subject, { minLength: 1, maxLength: 4 }), (source, fold, subjects) => {
-        const expected = new RegExp(source, fold ? 'i' : '')
-        for (const one of subjects) expect(matches(source, one, fold), one).toBe(expected.test(one))
-      }),
+      fc.property(
+        expression,
+        fc.boolean(),
+        fc.array(subject, { minLength: 1, maxLength: 4 }),
+        (source, fold, subjects) => {
+          const expected = new RegExp(source, fold ? 'i' : '')
+          for (const one of subjects) expect(matches(source, one, fold), one).toBe(expected.test(one))
+        },
+      ),
       { numRuns: runs(1000, 2000, 20_000) },
     )
   })

@@ -70,6 +70,16 @@ describe('rowEditing', () => {
         ['g', '2'],
       ],
     ],
+    [
+      'array',
+      ['ARMSET', 'k', '5', 'a', '18446744073709551614', 'b'],
+      1,
+      ['18446744073709551614', 'x'],
+      [
+        ['5', 'a'],
+        ['18446744073709551614', 'x'],
+      ],
+    ],
   ] as const)('changes a row of a %s', (_, command, at, after, expected) => {
     const { key, run, rows } = storeWith(command)
     run(rowEditing[key().type]!.change!('k', rows()[at]!, after))
@@ -89,6 +99,7 @@ describe('rowEditing', () => {
     ['zset', ['ZADD', 'k', 1, 'a', 2, 'b'], [['a', '1']]],
     ['hash', ['HSET', 'k', 'f', 1, 'g', 2], [['f', '1']]],
     ['stream', ['XADD', 'k', '1-1', 'f', 'v'], []],
+    ['array', ['ARMSET', 'k', 5, 'a', 7, 'b'], [['5', 'a']]],
   ] as const)('removes the last row of a %s', (_, command, expected) => {
     const { key, run, rows } = storeWith(command)
     run(rowEditing[key().type]!.remove('k', rows().at(-1)!))
@@ -103,7 +114,7 @@ describe('rowEditing', () => {
       run(
         editing.add(
           'k',
-          editing.fresh.map((name) => (name === 'score' ? '5' : `new ${name}`)),
+          editing.fresh.map((name) => (name === 'score' || name === 'index' ? '5' : `new ${name}`)),
         ),
       )
       expect(rows()).toHaveLength(2)

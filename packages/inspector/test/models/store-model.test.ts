@@ -105,6 +105,7 @@ test('the store model has every type of a store, with expiration of keys and fie
     2000,
     ['XADD', 'stream', '1-1', 'f', 'v'],
     ['JSON.SET', 'doc', '$', '{"a":[1]}'],
+    ['ARRING', 'ring', 2, 'a', 'b', 'c'],
     ['EXPIRE', 'list', 2],
     ['DEL', 'set'],
     6000,
