@@ -41,6 +41,8 @@ import { deepest as deepestSecret } from '../../../src/secrets/texts.js'
 import { maxConnectionBytes, maxName } from '../../../src/store/command/connection-memory.js'
 import { maxMembers } from '../../../src/store/command/memory.js'
 import { deepestReply } from '../../../src/store/command/reply.js'
+import { maxNumberLength, maxPositions } from '../../../src/store/commands/array.js'
+import { maxPredicates, maxRegex } from '../../../src/store/commands/array-predicates.js'
 import { maxRepeats } from '../../../src/store/commands/collection-arguments.js'
 import { furthest, maxFields, maxPrefixes, maxRows as mostFound } from '../../../src/store/commands/search-arguments.js'
 import { maxStringLength } from '../../../src/store/commands/string.js'
@@ -71,6 +73,7 @@ import { maxPlaces } from '../../../src/store/values/json-path.js'
 import { maxNesting as maxPathNesting } from '../../../src/store/values/json-path-syntax.js'
 import { maxTextLength } from '../../../src/store/values/json-text.js'
 import { maxDepth } from '../../../src/store/values/json-value.js'
+import { maxPosixRepeat } from '../../../src/store/values/posix-regex.js'
 import {
   maxInstructions,
   maxPattern,
@@ -560,10 +563,10 @@ export const limitAreas: Readonly<Record<string, readonly LimitRow[]>> = {
     fixed('nested filters of a JSON path', maxPathNesting, 'levels', 'the path is invalid'),
     fixed('regular expression of a JSON path', maxPattern, 'characters', 'the expression matches nothing'),
     fixed(
-      'parts of an unrolled regular expression of a JSON path',
+      'parts of an unrolled regular expression of a JSON path or of `ARGREP`',
       maxInstructions,
       'parts',
-      'the expression matches nothing',
+      'the expression of a path matches nothing, `ARGREP` is rejected',
     ),
     fixed(
       'repetitions in a regular expression of a JSON path',
@@ -572,11 +575,26 @@ export const limitAreas: Readonly<Record<string, readonly LimitRow[]>> = {
       'the expression matches nothing',
     ),
     fixed(
-      'nested groups in a regular expression of a JSON path',
+      'nested groups in a regular expression of a JSON path or of `ARGREP`',
       maxPatternNesting,
       'levels',
-      'the expression matches nothing',
+      'the expression of a path matches nothing, `ARGREP` is rejected',
     ),
+    fixed(
+      'positions in one reply of `ARGETRANGE` or `ARLASTITEMS`',
+      maxPositions,
+      'positions',
+      '`ERR range exceeds maximum of 1000000 items`, or the same for `count`',
+    ),
+    fixed('predicates of one `ARGREP`', maxPredicates, 'predicates', '`ERR too many predicates, maximum is 250`'),
+    fixed('regular expression of `ARGREP`', maxRegex, 'bytes', '`ERR regular expression is too long`'),
+    fixed(
+      'repetitions in a regular expression of `ARGREP`',
+      maxPosixRepeat,
+      'repetitions',
+      '`ERR invalid regular expression`',
+    ),
+    fixed('text that `AROP` reads as a number', maxNumberLength, 'bytes', 'the value does not count as a number'),
     fixed('versions of a key for stale reads', maxVersions, 'versions', 'the oldest version is dropped'),
     fixed('levels of a search filter', deepestFilter, 'levels', 'the search is rejected'),
     fixed('levels of the JSON of aggregations', deepestAggregation, 'levels', 'the search is rejected'),

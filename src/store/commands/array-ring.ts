@@ -12,7 +12,7 @@ export interface RingAppend {
 }
 
 /** Units of work to move a value when a ring is rebuilt. */
-const unitsPerMove = 4
+const unitsPerMove = 8
 
 /** Appends values to a ring and returns the index of the last one. If the size has changed, rebuilds the ring first. */
 export function addToRing(array: ArrayValue, { size, values, isStored }: RingAppend, work: Work): ArrayIndex {

@@ -26,10 +26,12 @@ const since = '8.8.0'
 /** Maximum number of positions in one reply of ARGETRANGE and ARLASTITEMS. [array.md 6] */
 export const maxPositions = 1_000_000
 
-/** Units of work to visit a filled slot, to list a slot with its index, and to fill a slot. [measured] */
+/** Units of work to visit a filled slot, and to list a slot with its index. [measured] */
 const unitsPerVisit = 3
-const unitsPerListed = 6
+const unitsPerListed = 10
+/** Units of work to fill or empty consecutive slots, and slots in any order. [measured] */
 const unitsPerWrite = 12
+const unitsPerInsertion = 32
 
 const index: Arg<ArrayIndex> = word('index', toIndex)
 const start = named('start', index)
@@ -54,8 +56,9 @@ function indexReply(index: ArrayIndex): Reply {
   return index > maxInt64 ? latin1(String(index)) : index
 }
 
-function workOfWrites(count: number): number {
-  return unitsPerWrite * (count - 1)
+/** Returns the work to write several slots. One slot per command is free. */
+function workOfWrites(count: number, units: number = unitsPerWrite): number {
+  return units * (count - 1)
 }
 
 export const arrayCommands: readonly Command[] = [
@@ -78,7 +81,7 @@ export const arrayCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since,
     args: [key('W'), inTurn(rawIndex, value)],
-    work: (_db, _key, pairs) => workOfWrites(pairs.length / 2),
+    work: (_db, _key, pairs) => workOfWrites(pairs.length / 2, unitsPerInsertion),
     run({ db }, key, pairs) {
       const slots: Slot[] = []
       for (let at = 0; at < pairs.length; at += 2) slots.push({ index: toIndex(pairs[at]!), value: pairs[at + 1]! })
@@ -182,6 +185,7 @@ export const arrayCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since,
     args: [key('W'), oneOrMore(index)],
+    work: (_db, _key, indexes) => workOfWrites(indexes.length),
     run({ db }, key, indexes) {
       const array = db.container(key, ArrayValue)
       let removed = 0
@@ -201,7 +205,7 @@ export const arrayCommands: readonly Command[] = [
       const array = db.container(key, ArrayValue)
       if (array === undefined) return 0
       // Deletes whole blocks of slots, so the work is far less than one unit for each slot.
-      for (const { low, high } of ranges) db.work.charge(8 + (array.countBetween(low, high) >>> 4))
+      for (const { low, high } of ranges) db.work.charge(8 + (array.countBetween(low, high) >>> 2))
       let removed = 0
       for (const { low, high } of ranges) removed += array.deleteBetween(low, high)
       if (removed > 0) db.notify('a', 'ardelrange', key)
@@ -307,7 +311,7 @@ export const arrayCommands: readonly Command[] = [
     since,
     deviations: 'The numbers of slices are estimates, because the double does not store an array in slices.',
     args: [key(''), options({ full: flag })],
-    work: (db, key) => db.sizeOf(key) >>> 1,
+    work: (db, key) => db.sizeOf(key),
     run({ db }, key, { full }) {
       const array = db.container(key, ArrayValue)
       if (array === undefined) throw replyError('noSuchKey')
@@ -350,9 +354,13 @@ function slotsIn(array: ArrayValue, { low, high, isReversed }: Range): Iterable<
 /** Returns the values in a range, with `null` for empty slots. The range must have at most `maxPositions`. */
 function itemsIn(array: ArrayValue | undefined, range: Omit<Range, 'isReversed'>): (Bytes | null)[] {
   const items: (Bytes | null)[] = new Array(Number(spanOf(range.low, range.high))).fill(null)
-  for (const { index, value } of array?.ascending(range.low, range.high) ?? []) {
-    items[Number(spanOf(range.low, index)) - 1] = value
-  }
+  array?.walk(
+    (value, index) => {
+      items[Number(spanOf(range.low, index)) - 1] = value
+    },
+    range.low,
+    range.high,
+  )
   return items
 }
 
@@ -418,19 +426,22 @@ function operate(operation: Operation, operands: Operands): Reply {
   }
 }
 
-function* valuesOf({ array, range, db }: Operands): Generator<Bytes> {
-  for (const { value } of array?.ascending(range.low, range.high) ?? []) {
-    db.work.charge(unitsPerVisit)
-    yield value
-  }
+function visitValues({ array, range, db }: Operands, visit: (value: Bytes) => void): void {
+  array?.walk(
+    (value) => {
+      db.work.charge(unitsPerVisit + (value.length >>> 5))
+      visit(value)
+    },
+    range.low,
+    range.high,
+  )
 }
 
 function countEqual(operands: Operands): number {
   let count = 0
-  for (const value of valuesOf(operands)) {
-    operands.db.work.charge(value.length >>> 5)
+  visitValues(operands, (value) => {
     if (value === operands.wanted) count++
-  }
+  })
   return count
 }
 
@@ -438,7 +449,7 @@ function countEqual(operands: Operands): number {
  * Maximum length of a text that is read as a number. Longer texts count as no number, so that a text of many megabytes
  * is not parsed.
  */
-const maxNumberLength = 1024
+export const maxNumberLength = 1024
 
 function numberOf(value: Bytes): number | undefined {
   const number = value.length > maxNumberLength ? undefined : parseDouble(value)
@@ -447,19 +458,19 @@ function numberOf(value: Bytes): number | undefined {
 
 function combineNumbers(operands: Operands, combine: (so: number, far: number) => number): Reply {
   let result: number | undefined
-  for (const value of valuesOf(operands)) {
+  visitValues(operands, (value) => {
     const number = numberOf(value)
     if (number !== undefined) result = result === undefined ? number : combine(result, number)
-  }
+  })
   return result === undefined ? null : formatScore(result)
 }
 
 function combineBits(operands: Operands, combine: (bits: bigint, number: bigint) => bigint): Reply {
   let result: bigint | undefined
-  for (const value of valuesOf(operands)) {
+  visitValues(operands, (value) => {
     const number = bitsOf(value)
     if (number !== undefined) result = result === undefined ? number : combine(result, number)
-  }
+  })
   if (result === undefined) return null
   const number = Number(result)
   return Number.isSafeInteger(number) ? number : result

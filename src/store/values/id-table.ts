@@ -166,10 +166,11 @@ export class IdTable<V> {
     return count
   }
 
-  /** Visits all entries in order, without creating an object for each one. */
-  walk(visit: (value: V, ms: Half, seq: Half) => void): void {
-    for (const { ms, seq, values } of this.#blocks) {
-      for (let place = 0; place < values.length; place++) visit(values[place]!, ms[place]!, seq[place]!)
+  /** Visits the entries between two IDs, both included, in order, without creating an object for each one. */
+  walk(from: StreamId, to: StreamId, visit: (value: V, ms: Half, seq: Half) => void): void {
+    for (const { index, start, end } of this.#spans(from, to)) {
+      const { ms, seq, values } = this.#blocks[index]!
+      for (let place = start; place < end; place++) visit(values[place]!, ms[place]!, seq[place]!)
     }
   }
 
