@@ -9,7 +9,7 @@ const sliceSize = 4096
 /** Maximum number of slices in one directory of this estimate. More slices need a directory of directories. */
 const directoryRoom = 4096
 /** If a slice has more values than this, redis-server stores it as a plain list of slots. */
-const maxSparse = 10
+const sparseRoom = 10
 
 export function figuresOf(array: ArrayValue, isFull: boolean): Readonly<Record<string, Reply>> {
   const { sizes, highest, directories } = slicesOf(array)
@@ -20,8 +20,8 @@ export function figuresOf(array: ArrayValue, isFull: boolean): Readonly<Record<s
     'slice-size': sliceSize,
   }
   if (!isFull) return figures
-  const dense = sizes.filter((size) => size > maxSparse)
-  const sparse = sizes.filter((size) => size <= maxSparse)
+  const dense = sizes.filter((size) => size > sparseRoom)
+  const sparse = sizes.filter((size) => size <= sparseRoom)
   return {
     ...figures,
     'dense-slices': dense.length,

@@ -49,11 +49,11 @@ function toIndex(text: Bytes): ArrayIndex {
 
 const limit = within('count', 1, Number.POSITIVE_INFINITY, 'arrayLimit')
 
-const maxInt64 = 2n ** 63n - 1n
+const int64Max = 2n ** 63n - 1n
 
 /** Returns the reply for an index. Beyond the range of an integer reply, it is a string. [array.md 2] */
 function indexReply(index: ArrayIndex): Reply {
-  return index > maxInt64 ? latin1(String(index)) : index
+  return index > int64Max ? latin1(String(index)) : index
 }
 
 /** Returns the work to write several slots. One slot per command is free. */
@@ -483,5 +483,5 @@ function bitsOf(value: Bytes): bigint | undefined {
   const number = numberOf(value)
   if (number === undefined) return undefined
   const cut = BigInt(Math.trunc(number))
-  return cut > maxInt64 ? maxInt64 : cut < -maxInt64 - 1n ? -maxInt64 - 1n : cut
+  return cut > int64Max ? int64Max : cut < -int64Max - 1n ? -int64Max - 1n : cut
 }
