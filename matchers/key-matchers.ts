@@ -20,7 +20,8 @@ import { callLine, type Verdict, verdict } from './verdict.js'
 export interface KeyPattern {
   /**
    * Value of the key: a text for strings (an object or list is compared with the parsed JSON), an object for hashes, a
-   * list for lists, a `Set` or list for sets, an object of scores for sorted sets, a list of entries for streams.
+   * list for lists, a `Set` or list for sets, an object of scores for sorted sets, a list of entries for streams, an object of
+   * vectors for vector indexes. Elements of vectors are compared as 32-bit floats.
    */
   readonly value?: unknown
   /** Remaining time: `'1h'`, milliseconds, or `null` for a key that does not expire. */
@@ -30,9 +31,9 @@ export interface KeyPattern {
 }
 
 /** Possible replies of the command `TYPE`. */
-export type KeyType = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json'
+export type KeyType = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json' | 'vector'
 
-const keyTypes: readonly KeyType[] = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'json']
+const keyTypes: readonly KeyType[] = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'json', 'vector']
 
 const spanOfTtl = spanField<StoredValue>(({ ttl }) => ttl)
 /** Names and allowed values of the pattern's fields. The values themselves are compared by the type of the key. */

@@ -67,7 +67,14 @@ export type {
   WorkflowEntry,
 } from './kernel/traffic-log.js'
 export { entryTypes } from './kernel/traffic-log.js'
-export type { Policy, QueueLimits, QueuePlan, ResolvedPolicy, ResolvedQueueLimits } from './policy/policy.js'
+export type {
+  Policy,
+  QueueLimits,
+  QueuePlan,
+  ResolvedPolicy,
+  ResolvedQueueLimits,
+  VectorRecall,
+} from './policy/policy.js'
 export { defaultPolicy } from './policy/policy.js'
 export type { QueueRegion, SandboxUrls, UrlOptions } from './protocol/address.js'
 export type { Dialect, DialectName } from './protocol/dialect.js'

@@ -202,11 +202,18 @@ export const namedDifferences: readonly KnownDifference[] = [
     },
   },
   {
-    name: 'arrays and vectors',
-    about: 'The double does not implement AR* and VECTOR.*.',
+    name: 'arrays',
+    about: 'The double does not implement AR*.',
     where: 'docs/limits.md',
     of: ['service'],
-    explains: ({ argv, double }) => /^(?:AR[A-Z]+|VECTOR\.\w+)$/i.test(argv[0] ?? '') && isUnavailable(double),
+    explains: ({ argv, double }) => /^AR[A-Z]+$/i.test(argv[0] ?? '') && isUnavailable(double),
+  },
+  {
+    name: 'vectors',
+    about: 'The service documents VECTOR.*, and a running database may not have these commands yet.',
+    where: 'docs/protocol/vector.md',
+    of: ['service'],
+    explains: ({ argv, other }) => /^VECTOR\.\w+$/i.test(argv[0] ?? '') && isUnavailable(other),
   },
   {
     name: 'wording of JSON errors',

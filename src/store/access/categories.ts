@@ -2,7 +2,7 @@ import type { CommandDescription, CommandFlag } from '../command/command-descrip
 
 export type Permissible = Pick<CommandDescription, 'name' | 'group' | 'flags'>
 
-/** All categories, in the order of ACL CAT. redis-server does not have `json`. [store.md 6.3, redis 7.0] */
+/** All categories, in the order of ACL CAT. redis-server does not have `json` and `vector`. [store.md 6.3, redis 7.0] */
 export const categories = [
   'keyspace',
   'read',
@@ -17,6 +17,7 @@ export const categories = [
   'geo',
   'stream',
   'json',
+  'vector',
   'pubsub',
   'admin',
   'fast',

@@ -112,6 +112,7 @@ const typeNames: Record<ValueType | 'none', Status> = {
   stream: new Status('stream'),
   json: new Status('json'),
   search: new Status('search'),
+  vector: new Status('vector'),
   none: new Status('none'),
 }
 

@@ -15,6 +15,7 @@ const parts: Readonly<Partial<Record<DumpedKey['type'], CollectionPart>>> = {
   zset: 'members',
   hash: 'fields',
   stream: 'entries',
+  vector: 'vectors',
 }
 
 /** Computes the recorded changes of keys: differences for long collections, complete states for all other values. */

@@ -159,6 +159,8 @@ function dumpedKey({ db }: StoreEngine, name: Bytes): DumpedKey | undefined {
 
 /** Returns whether a key has not changed. Long collections are not compared; they count as changed. */
 function isSame(before: DumpedKey, now: DumpedKey): boolean {
-  const isLong = (['elements', 'members', 'fields', 'entries'] as const).some((part) => partOf(now, part).length > 64)
+  const isLong = (['elements', 'members', 'fields', 'entries', 'vectors'] as const).some(
+    (part) => partOf(now, part).length > 64,
+  )
   return !isLong && JSON.stringify(before) === JSON.stringify(now)
 }

@@ -32,7 +32,9 @@ export const everything: Touched = { reads: new Set(), writes: new Set(), all: t
 const queueKey = '\0queue'
 
 /** Groups of commands that use only the keys in their arguments, as the command table states. */
-const dataGroups = new Set('string bitmap hash list set sorted-set geo hyperloglog stream json generic'.split(' '))
+const dataGroups = new Set(
+  'string bitmap hash list set sorted-set geo hyperloglog stream json vector generic'.split(' '),
+)
 /** Commands that draw random numbers. They share one random source, so their order always has an effect. */
 const byChance = /^(?:SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER)$/
 
