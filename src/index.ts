@@ -160,7 +160,7 @@ export type { CommandArg, CommandArgs, PlainReply, Store } from './store/direct-
 export type { PortableValue } from './store/dump/portable-values.js'
 export type { DumpedKey, StoreDump } from './store/dump/store-dump.js'
 export type { StoreCost } from './store/meter.js'
-export type { Language } from './store/values/search-definition.js'
+export type { Embed, Language } from './store/values/search-definition.js'
 export type { WorkflowRunEnd } from './workflow/advance-run.js'
 export type {
   EventStubBuilder,

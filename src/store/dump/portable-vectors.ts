@@ -1,5 +1,5 @@
-import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { areFinite, base64OfFloats, floatsOfBase64 } from '../../kernel/float32.js'
+import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { type Metric, VectorIndex } from '../values/vector-index.js'
 
 /** Vector index with its vectors. */
