@@ -21,7 +21,8 @@ export interface KeyPattern {
   /**
    * Value of the key: a text for strings (an object or list is compared with the parsed JSON), an object for hashes, a
    * list for lists, a `Set` or list for sets, an object of scores for sorted sets, a list of entries for streams. For
-   * arrays, a list with `null` for empty slots, or an object of values by index.
+   * arrays, a list with `null` for empty slots, or an object of values by index. For vector indexes, an object of
+   * vectors by ID, whose elements are compared as 32-bit floats.
    */
   readonly value?: unknown
   /** Remaining time: `'1h'`, milliseconds, or `null` for a key that does not expire. */
@@ -31,9 +32,9 @@ export interface KeyPattern {
 }
 
 /** Possible replies of the command `TYPE`. */
-export type KeyType = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'array' | 'json'
+export type KeyType = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'array' | 'json' | 'vector'
 
-const keyTypes: readonly KeyType[] = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'array', 'json']
+const keyTypes: readonly KeyType[] = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'array', 'json', 'vector']
 
 const spanOfTtl = spanField<StoredValue>(({ ttl }) => ttl)
 /** Names and allowed values of the pattern's fields. The values themselves are compared by the type of the key. */

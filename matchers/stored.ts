@@ -1,9 +1,11 @@
-import { type Bytes, latin1 } from '../src/kernel/bytes.js'
+import { type Bytes, latin1, text } from '../src/kernel/bytes.js'
+import { formatFloat32 } from '../src/kernel/float32.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { excerpt } from '../src/report/safe-text.js'
 import type { PlainReply } from '../src/store/direct-store.js'
 import { lastIndex } from '../src/store/values/array-value.js'
+import type { VectorIndex } from '../src/store/values/vector-index.js'
 import { compare, ValueDifference } from './compare-values.js'
 import { compareText } from './comparison-kinds.js'
 import { withoutSecrets } from './failure/hidden-values.js'
@@ -53,7 +55,9 @@ export function keyReaderOf(matcher: string, received: unknown): KeyReader {
       const type = String(run(latin1('TYPE'), key))
       if (type === 'none') return undefined
       const left = Number(run(latin1('PTTL'), key))
-      return { type, ttl: left < 0 ? undefined : left, ...held(type, key, run) }
+      // No command lists the IDs of a vector index.
+      const part = type === 'vector' ? vectorsHeld(engine.db.value(key) as VectorIndex) : held(type, key, run)
+      return { type, ttl: left < 0 ? undefined : left, ...part }
     },
   }
 }
@@ -128,6 +132,30 @@ function scoresHeld(received: ReadonlyMap<string, string>): StoredPart {
       return wanted.flatMap(([member, score]) => compare(scores.get(member), score, `.${member}`))
     },
   }
+}
+
+function vectorsHeld(index: VectorIndex): StoredPart {
+  const shown = Object.fromEntries([...index.ids].map((id) => [text(id), elementsOf(index.get(id)!)]))
+  return {
+    shown: show(shown),
+    compare: (expected) => {
+      const wanted = entriesOf(expected)
+      if (wanted === undefined) return compare(shown, expected)
+      return wanted.flatMap(([id, vector]) => compare(shown[id], asFloats(vector), `.${id}`))
+    },
+  }
+}
+
+/** Returns numbers that print like the elements in replies: 0.1, and not 0.10000000149011612. */
+function elementsOf(floats: Iterable<number>): number[] {
+  return Array.from(floats, (element) => Number(formatFloat32(Math.fround(element))))
+}
+
+/** Rounds expected numbers to 32-bit floats, as the store does. Other values are compared as they are. */
+function asFloats(expected: unknown): unknown {
+  if (expected instanceof Float32Array) return elementsOf(expected)
+  if (!Array.isArray(expected)) return expected
+  return expected.map((element) => (typeof element === 'number' ? elementsOf([element])[0] : element))
 }
 
 function listHeld(received: readonly string[]): StoredPart {

@@ -67,7 +67,14 @@ export type {
   WorkflowEntry,
 } from './kernel/traffic-log.js'
 export { entryTypes } from './kernel/traffic-log.js'
-export type { Policy, QueueLimits, QueuePlan, ResolvedPolicy, ResolvedQueueLimits } from './policy/policy.js'
+export type {
+  Policy,
+  QueueLimits,
+  QueuePlan,
+  ResolvedPolicy,
+  ResolvedQueueLimits,
+  VectorRecall,
+} from './policy/policy.js'
 export { defaultPolicy } from './policy/policy.js'
 export type { QueueRegion, SandboxUrls, UrlOptions } from './protocol/address.js'
 export type { Dialect, DialectName } from './protocol/dialect.js'
@@ -153,7 +160,7 @@ export type { CommandArg, CommandArgs, PlainReply, Store } from './store/direct-
 export type { PortableValue } from './store/dump/portable-values.js'
 export type { DumpedKey, StoreDump } from './store/dump/store-dump.js'
 export type { StoreCost } from './store/meter.js'
-export type { Language } from './store/values/search-definition.js'
+export type { Embed, Language } from './store/values/search-definition.js'
 export type { WorkflowRunEnd } from './workflow/advance-run.js'
 export type {
   EventStubBuilder,

@@ -36,6 +36,15 @@ export interface QueueLimits {
 /** The name of a plan of the queue, which sets its limits. */
 export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
 
+/** Probability that a vector search finds a neighbor. A profile that is not listed finds all. */
+export type VectorRecall =
+  | number
+  | {
+      readonly fast?: number
+      readonly balanced?: number
+      readonly precise?: number
+    }
+
 /**
  * Every number and behavior that public sources leave open or contradict, with its default and its source. Override
  * single policies with `createSandbox({ policy: { … } })`.
@@ -171,6 +180,21 @@ export interface Policy {
    * syntax of the command. KEYWORD fields are fast without this option. [search.md 1]
    */
   searchKeywordFast: 'reject' | 'accept'
+  /**
+   * Scores of `VECTOR.QUERY`. `normalized`: from 0 to 1, by the formulas of the service's separate vector product. `raw`:
+   * the cosine, the negative distance, or the dot product. [vector.md 3: formulas not public]
+   */
+  vectorScore: 'normalized' | 'raw'
+  /**
+   * Normalized score of `DOT` for vectors that are not of length 1. `clamp`: from 0 to 1, as the service's documentation
+   * states. `plain`: the formula, which can exceed this range. [vector.md 3]
+   */
+  vectorDot: 'clamp' | 'plain'
+  /**
+   * Probability that a vector search finds a neighbor, from 0 to 1, for all profiles or for each profile. A missed
+   * neighbor is replaced by the next one. The seed decides which neighbors a query misses. [vector.md 3: not public]
+   */
+  vectorRecall: VectorRecall
   /** Number of retries if the publisher of a message does not set a number. [queue.md 2.2] */
   retries: number
   /** Plan that sets retention, timeout and sizes. [queue.md 5.6] */
@@ -380,6 +404,9 @@ export const defaultPolicy: ResolvedPolicy = {
   searchScoreMode: 'multiply',
   searchFastByDefault: false,
   searchKeywordFast: 'reject',
+  vectorScore: 'normalized',
+  vectorDot: 'clamp',
+  vectorRecall: 1,
   retries: 3,
   queuePlan: 'payg',
   queueLimits: {},

@@ -3,11 +3,13 @@ import { type Duration, milliseconds } from '../kernel/duration.js'
 import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import { once } from '../kernel/once.js'
 import { shownValue } from '../kernel/shown-value.js'
-import type { Policy, QueueLimits, ResolvedPolicy } from './policy.js'
+import type { Policy, QueueLimits, ResolvedPolicy, VectorRecall } from './policy.js'
 import { defaultPolicy, policyDurations, queueLimitDurations } from './policy.js'
 
 const atLeast = (least: number): v.GenericSchema<number> => v.pipe(v.number(), v.minValue(least))
 const amount = atLeast(0)
+/** Probability from 0 to 1. */
+const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1))
 /** Pages with 0 entries are not allowed, because a client would read empty pages forever. */
 const page = atLeast(1)
 const limit = v.optional(amount)
@@ -41,6 +43,8 @@ const queueLimits: Schemas<QueueLimits> = {
   dlqRetention: duration,
 }
 
+const recalls: Schemas<Exclude<VectorRecall, number>> = { fast: share, balanced: share, precise: share }
+
 const policies: Schemas<Policy> = {
   maxTrafficEntries: limit,
   maxTrafficBytes: limit,
@@ -71,6 +75,9 @@ const policies: Schemas<Policy> = {
   searchScoreMode: v.picklist(['multiply', 'sum']),
   searchFastByDefault: v.boolean(),
   searchKeywordFast: v.picklist(['reject', 'accept']),
+  vectorScore: v.picklist(['normalized', 'raw']),
+  vectorDot: v.picklist(['clamp', 'plain']),
+  vectorRecall: v.union([share, someOf(recalls)]) as never,
   retries: amount,
   queuePlan: v.picklist(['free', 'payg', 'fixed-1m', 'fixed-10m']),
   queueLimits: someOf(queueLimits),
@@ -149,6 +156,8 @@ export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
   }
   if (changes.queueLimits !== undefined)
     checkOptionNames('policy.queueLimits', changes.queueLimits, Object.keys(queueLimits))
+  if (typeof changes.vectorRecall === 'object')
+    checkOptionNames('policy.vectorRecall', changes.vectorRecall, Object.keys(recalls))
   const resolved = resolvedPolicy(changes)
   const [issue] = v.safeParse(policySchema(), resolved).issues ?? []
   if (issue !== undefined) {

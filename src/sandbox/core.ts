@@ -336,7 +336,7 @@ function contextOf(
 }
 
 function historyOf(
-  { policy, dialect }: CorePlan,
+  { options, policy, dialect }: CorePlan,
   { loaded }: CoreState,
   random: Random,
   executions: LoggedStore,
@@ -344,7 +344,8 @@ function historyOf(
 ): StoreHistory {
   const filled = loaded && { stored: loaded.dump.store, functions: loaded.dump.functions }
   const { cursors } = executions.store
-  const beginning = { policy, docs: dialect.docs, cursors, random: () => random.fork('store'), at, ...filled }
+  const { embed } = options
+  const beginning = { policy, docs: dialect.docs, embed, cursors, random: () => random.fork('store'), at, ...filled }
   return new StoreHistory(beginning, () => executions.ran)
 }
 
@@ -386,6 +387,7 @@ function storeOf(
     cursors,
     access: new AccessControl({ standard, readOnly }, draws.fork('acl')),
     policy,
+    embed: options.embed,
     docs: dialect.docs,
     nativeDocs: vendorOf(dialect).docs,
     answered: () => letOutsideContinue(clock),

@@ -8,6 +8,7 @@ import { engineUrls, queueRegions, type UrlOptions } from '../protocol/address.j
 import { type Dialect, type DialectName, neutralDialect } from '../protocol/dialect.js'
 import type { DeliveryHosts } from '../queue/destinations/destinations.js'
 import type { SignatureWindow, SigningKeyPair } from '../queue/signing/signing.js'
+import type { Embed } from '../store/values/search-definition.js'
 import { checkSecret, type SandboxTokens } from './credentials.js'
 
 /** Options of `createSandbox()`. */
@@ -55,6 +56,19 @@ export interface SandboxOptions {
   readonly signatureWindow?: SignatureWindow | undefined
   /** Function that receives deliveries to URLs without a destination, if `deliverTo` allows their hosts. */
   readonly fetch?: typeof globalThis.fetch
+  /**
+   * Function that embeds the texts of HYBRID search fields and of `$ann` queries: one vector for each text, all of the
+   * same length. It must be synchronous and pure, because vectors are cached by text. Without it, a HYBRID field works
+   * as TEXT, and `$ann` is rejected. [search.md 15]
+   * @experimental The service has published HYBRID fields only in part.
+   * @example
+   * // A small embedding for a test: how often each of a few words occurs.
+   * const topics = ['cat', 'dog', 'stock']
+   * const embed = (texts: readonly string[]) =>
+   *   texts.map((text) => Float32Array.from(topics, (topic) => text.toLowerCase().split(topic).length - 1))
+   * using sandbox = createSandbox({ embed })
+   */
+  readonly embed?: Embed | undefined
   /** Hosts that `fetch` may reach. Default `loopback`. */
   readonly deliverTo?: DeliveryHosts
   /**
@@ -83,6 +97,7 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   secret: true,
   signatureWindow: true,
   fetch: true,
+  embed: true,
   deliverTo: true,
   journal: true,
   onWarning: true,
@@ -221,6 +236,7 @@ const values: {
   ],
   journal: [(journal) => typeof journal === 'boolean', 'true or false'],
   fetch: [isFunction, 'a function'],
+  embed: [isFunction, 'a function'],
   onWarning: [isFunction, 'a function'],
 }
 

@@ -202,11 +202,11 @@ export const namedDifferences: readonly KnownDifference[] = [
     },
   },
   {
-    name: 'vectors',
-    about: 'The double does not implement VECTOR.*.',
-    where: 'docs/limits.md',
+    name: 'arrays and vectors',
+    about: 'The service documents AR* and VECTOR.*, and a running database may not have these commands yet.',
+    where: 'docs/protocol/array.md',
     of: ['service'],
-    explains: ({ argv, double }) => /^VECTOR\.\w+$/i.test(argv[0] ?? '') && isUnavailable(double),
+    explains: ({ argv, other }) => /^(AR[A-Z]+|VECTOR\.\w+)$/i.test(argv[0] ?? '') && isUnavailable(other),
   },
   {
     name: 'wording of JSON errors',

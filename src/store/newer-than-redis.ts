@@ -6,11 +6,14 @@ export function commandOf(argv: readonly string[]): Command | undefined {
   return argv.length === 0 ? undefined : commandTable.find(argv.map((word) => latin1(word)))
 }
 
+/** Groups that redis-server has only with modules, or not at all. */
+const ofService: ReadonlySet<string> = new Set(['json', 'search', 'vector'])
+
 /** Returns whether a command is newer than redis-server 7.0 or belongs to a module. */
 export function isNewer(command: Command | undefined): boolean {
   if (command === undefined) return false
   const [major = 0, minor = 0] = command.since.split('.').map(Number)
-  return !(major < 7 || (major === 7 && minor === 0)) || command.group === 'json' || command.group === 'search'
+  return !(major < 7 || (major === 7 && minor === 0)) || ofService.has(command.group)
 }
 
 /**

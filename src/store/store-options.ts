@@ -4,6 +4,7 @@ import type { AccessControl } from './access/access-control.js'
 import type { WarnOnce } from './diagnostics.js'
 import type { ScanCursors } from './keyspace/scan-cursors.js'
 import type { StoreClock } from './keyspace/store-clock.js'
+import type { Embed } from './values/search-definition.js'
 
 export interface StoreOptions {
   readonly clock: StoreClock
@@ -12,6 +13,8 @@ export interface StoreOptions {
   readonly cursors?: ScanCursors
   readonly access: AccessControl
   readonly policy: ResolvedPolicy
+  /** Embeds the texts of HYBRID fields. Without it, `$ann` is rejected. */
+  readonly embed?: Embed | undefined
   /** Documentation address of the vendor, part of error texts. */
   readonly docs: string
   /** Documentation address for connections, which have no dialect of their own. Default: `docs`. */

@@ -47,7 +47,7 @@ interface Citation {
 function citationsOf(text: string): Citation[] {
   const joined = text.replace(/\n[ \t]*(?:\/\/|\*(?!\/))?[ \t]*/g, ' ')
   const found = joined.matchAll(
-    /(?<![\w/.-]|\]\()\b(queue|store|statistics|service|workflow|search|array)\.md(?![#\w)'`]) ?(?:((?:\d+(?:\.\d+)*|[A-Z]\b)(?:(?:, and |, | and | to )(?:\d+(?:\.\d+)*|[A-Z]\b))*)|(?=(.{0,60})))/g,
+    /(?<![\w/.-]|\]\()\b(queue|store|statistics|service|workflow|search|array|vector)\.md(?![#\w)'`]) ?(?:((?:\d+(?:\.\d+)*|[A-Z]\b)(?:(?:, and |, | and | to )(?:\d+(?:\.\d+)*|[A-Z]\b))*)|(?=(.{0,60})))/g,
   )
   return [...found].map(([, name, list, rest]) => ({
     page: `${name}.md`,

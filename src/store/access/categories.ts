@@ -2,7 +2,7 @@ import type { CommandDescription, CommandFlag } from '../command/command-descrip
 
 export type Permissible = Pick<CommandDescription, 'name' | 'group' | 'flags'>
 
-/** All categories, in the order of ACL CAT. redis-server 7.0 has neither `array` nor `json`. [store.md 6.3, redis 7.0] */
+/** All categories, in the order of ACL CAT. redis-server 7.0 has no `array`, `json` and `vector`. [store.md 6.3, redis 7.0] */
 export const categories = [
   'keyspace',
   'read',
@@ -18,6 +18,7 @@ export const categories = [
   'stream',
   'array',
   'json',
+  'vector',
   'pubsub',
   'admin',
   'fast',

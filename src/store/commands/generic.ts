@@ -113,6 +113,7 @@ const typeNames: Record<ValueType | 'none', Status> = {
   array: new Status('array'),
   json: new Status('json'),
   search: new Status('search'),
+  vector: new Status('vector'),
   none: new Status('none'),
 }
 

@@ -24,6 +24,7 @@ import { setCommands } from './set.js'
 import { sortedSetCommands } from './sorted-set.js'
 import { streamCommands } from './stream.js'
 import { stringCommands } from './string.js'
+import { vectorCommands } from './vector.js'
 
 const groups: Readonly<Record<string, readonly Command[]>> = {
   string: [...stringCommands, ...lcsCommands],
@@ -38,6 +39,7 @@ const groups: Readonly<Record<string, readonly Command[]>> = {
   array: arrayCommands,
   json: jsonCommands,
   search: searchCommands,
+  vector: vectorCommands,
   scripting: scriptingCommands,
   functions: functionCommands,
   pubsub: pubsubCommands,

@@ -18,6 +18,7 @@ import {
   type FieldType,
   fieldTypes,
   type IndexDefinition,
+  isTextual,
   type Language,
   languages,
 } from '../values/search-definition.js'
@@ -117,8 +118,8 @@ function readField(from: ArgReader): FieldDefinition {
   const field = { path, type, fast: false, noStem: false, noTokenize: false, from: undefined as Bytes | undefined }
   for (;;) {
     if (from.takes('FAST')) field.fast = allowed('FAST', field, canBeFast)
-    else if (from.takes('NOSTEM')) field.noStem = allowed('NOSTEM', field, isText)
-    else if (from.takes('NOTOKENIZE')) field.noTokenize = allowed('NOTOKENIZE', field, isText)
+    else if (from.takes('NOSTEM')) field.noStem = allowed('NOSTEM', field, isTextual)
+    else if (from.takes('NOTOKENIZE')) field.noTokenize = allowed('NOTOKENIZE', field, isTextual)
     else if (from.takes('FROM')) field.from = from.next()
     else return field
   }
@@ -129,13 +130,9 @@ function allowed(option: string, { path, type }: FieldDefinition, accepts: (type
   throw refusal(`Option ${option} is not supported for field '${shown(path)}' of type ${type}`)
 }
 
-function isText(type: FieldType): boolean {
-  return type === 'TEXT'
-}
-
 /** Returns whether fields of this type can be FAST. For KEYWORD fields, a policy decides later. */
 function canBeFast(type: FieldType): boolean {
-  return type !== 'TEXT' && type !== 'FACET'
+  return !isTextual(type) && type !== 'FACET'
 }
 
 // ---- SEARCH.QUERY -----------------------------------------------------------------------------------------------

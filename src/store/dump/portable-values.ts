@@ -12,9 +12,11 @@ import { SearchIndex } from '../values/search-index.js'
 import { SetValue } from '../values/set-value.js'
 import { SortedSet } from '../values/sorted-set-value.js'
 import { Stream } from '../values/stream-value.js'
+import { VectorIndex } from '../values/vector-index.js'
 import { arrayOf, type PortableArray, portableArray } from './portable-array.js'
 import { indexOf, type PortableIndex, portableIndex } from './portable-index.js'
 import { type PortableStream, portableStream, streamOf } from './portable-stream.js'
+import { type PortableVectors, portableVectors, vectorsOf } from './portable-vectors.js'
 
 // Values as JSON, as dumps contain them. All values are readable in version control.
 
@@ -59,6 +61,7 @@ export type PortableValue =
   | PortableStream
   | PortableArray
   | PortableIndex
+  | PortableVectors
 
 /** Name and value of a hash field; the third item is its expiration in milliseconds since the Unix epoch. */
 export type PortableField = readonly [field: PortableString, value: PortableString, expiresAt?: number]
@@ -74,6 +77,7 @@ export function portableValue(value: KeyspaceValue): PortableValue {
   if (value instanceof Stream) return portableStream(value)
   if (value instanceof ArrayValue) return portableArray(value)
   if (value instanceof SearchIndex) return portableIndex(value)
+  if (value instanceof VectorIndex) return portableVectors(value)
   throw new TypeError(`A value of type ${value.type} has no portable form.`)
 }
 
@@ -101,6 +105,8 @@ export function storedValue(portable: PortableValue): KeyspaceValue {
       return arrayOf(portable)
     case 'search':
       return indexOf(portable)
+    case 'vector':
+      return vectorsOf(portable)
     default:
       throw new TypeError(
         `${JSON.stringify((portable as { type?: unknown })?.type)} is not the type of a stored value.`,

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { isPortable } from '../../kernel/dump-problems.js'
 import type { PortableString } from '../../kernel/portable.js'
 import { dataTypes, fieldTypes, languages } from '../values/search-definition.js'
+import { maxDimension, metrics } from '../values/vector-index.js'
 import type { DumpedKey, StoreDump } from './store-dump.js'
 
 const portable = v.custom<PortableString>(isPortable, 'must be a text or { base64: … }')
@@ -72,6 +73,13 @@ const key: v.GenericSchema<unknown, DumpedKey> = v.variant('type', [
       ),
       v.minLength(1, 'must have at least one field'),
     ),
+  }),
+  v.object({
+    ...named,
+    type: v.literal('vector'),
+    dimension: v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(maxDimension)),
+    metric: v.picklist(metrics),
+    vectors: v.array(v.tuple([portable, v.union([v.string(), v.array(v.number())])])),
   }),
 ]) as never
 

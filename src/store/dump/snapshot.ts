@@ -95,12 +95,13 @@ export function differenceOf(before: StoreDump, after: StoreDump): StoreDiff<Dum
 }
 
 /**
- * Returns a text for comparing keys. Equal keys have equal texts, because the order of set members and hash fields has
+ * Returns a text for comparing keys. Equal keys have equal texts, because the order of set members, hash fields and vectors has
  * no meaning.
  */
 function contentOf(dumped: DumpedKey): string {
   if (dumped.type === 'set') return JSON.stringify({ ...dumped, members: sorted(dumped.members) })
   if (dumped.type === 'hash') return JSON.stringify({ ...dumped, fields: sorted(dumped.fields) })
+  if (dumped.type === 'vector') return JSON.stringify({ ...dumped, vectors: sorted(dumped.vectors) })
   return JSON.stringify(dumped)
 }
 

@@ -2,7 +2,7 @@ import type { PortableString } from '../../kernel/portable.js'
 import type { DumpedKey } from '../dump/store-dump.js'
 
 /** Property that contains the items of a dumped collection. */
-export type CollectionPart = 'elements' | 'members' | 'fields' | 'entries' | 'slots'
+export type CollectionPart = 'elements' | 'members' | 'fields' | 'entries' | 'slots' | 'vectors'
 
 /**
  * State of one key after one command, load or reset. The expiration of a key at its `expiresAt` is not recorded as a

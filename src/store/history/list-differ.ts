@@ -16,6 +16,7 @@ const parts: Readonly<Partial<Record<DumpedKey['type'], CollectionPart>>> = {
   hash: 'fields',
   stream: 'entries',
   array: 'slots',
+  vector: 'vectors',
 }
 
 /** Computes the recorded changes of keys: differences for long collections, complete states for all other values. */

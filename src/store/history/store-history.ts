@@ -159,7 +159,7 @@ function dumpedKey({ db }: StoreEngine, name: Bytes): DumpedKey | undefined {
 
 /** Returns whether a key has not changed. Long collections are not compared; they count as changed. */
 function isSame(before: DumpedKey, now: DumpedKey): boolean {
-  const isLong = (['elements', 'members', 'fields', 'entries', 'slots'] as const).some(
+  const isLong = (['elements', 'members', 'fields', 'entries', 'slots', 'vectors'] as const).some(
     (part) => partOf(now, part).length > 64,
   )
   return !isLong && JSON.stringify(before) === JSON.stringify(now)

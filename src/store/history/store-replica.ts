@@ -9,7 +9,7 @@ import { StoreEngine } from '../store-engine.js'
 import type { StoreOptions } from '../store-options.js'
 
 /** Initial state of a store. */
-export interface StoreOrigin extends Pick<StoreOptions, 'policy' | 'docs' | 'cursors'> {
+export interface StoreOrigin extends Pick<StoreOptions, 'policy' | 'docs' | 'cursors' | 'embed'> {
   /** Returns a new random source that repeats the draws of the original store from the beginning. */
   random(): Random
   readonly at: number
@@ -27,7 +27,7 @@ export class StoreReplica {
   #done = 0
   readonly #random: HeldRandom
 
-  constructor({ policy, docs, cursors, random, at, stored, functions }: StoreOrigin) {
+  constructor({ policy, docs, cursors, embed, random, at, stored, functions }: StoreOrigin) {
     this.now = at
     this.#random = new HeldRandom(random())
     this.store = new StoreEngine({
@@ -36,6 +36,7 @@ export class StoreReplica {
       access: new AccessControl({ standard: '', readOnly: '' }, random().fork('acl')),
       policy,
       docs,
+      embed,
       ...(cursors && { cursors }),
     })
     if (stored !== undefined) loadInto(this.store.db, stored)

@@ -6,6 +6,7 @@ import { RawString } from '../values/raw-string.js'
 import { SetValue } from '../values/set-value.js'
 import { SortedSet } from '../values/sorted-set-value.js'
 import { Stream } from '../values/stream-value.js'
+import { VectorIndex } from '../values/vector-index.js'
 import type { KeyspaceValue } from './key-entry.js'
 
 export interface Measure {
@@ -15,10 +16,11 @@ export interface Measure {
 }
 
 const numberSize = 8
+const bytesPerFloat = 4
 
 /**
  * Returns the number of elements of a value, or the number of 32-byte blocks of a string, without visiting them. Nested
- * members of a JSON document do not count.
+ * members of a JSON document do not count. A vector counts once for every 64 numbers.
  */
 export function sizeOfValue(value: KeyspaceValue): number {
   if (typeof value === 'string' || value instanceof RawString || value instanceof Deque || value instanceof Stream) {
@@ -26,6 +28,7 @@ export function sizeOfValue(value: KeyspaceValue): number {
   }
   if (value instanceof SetValue) return value.members.size
   if (value instanceof ArrayValue) return value.count
+  if (value instanceof VectorIndex) return value.cost
   return value instanceof HashValue || value instanceof SortedSet ? value.size : 0
 }
 
@@ -47,6 +50,6 @@ export function measure(value: KeyspaceValue): Measure {
   else if (value instanceof Stream) {
     for (const { value: fields } of value.entries)
       add(2 * numberSize + fields.reduce((sum, { length }) => sum + length, 0))
-  }
+  } else if (value instanceof VectorIndex) for (const id of value.ids) add(id.length + bytesPerFloat * value.dimension)
   return { elements, bytes }
 }

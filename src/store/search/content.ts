@@ -1,7 +1,8 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { KeyspaceValue } from '../keyspace/database.js'
-import type { IndexDefinition } from '../values/search-definition.js'
+import { type IndexDefinition, isTextual } from '../values/search-definition.js'
 import { analysisOf, type Stem } from './analysis.js'
+import { EmbeddedTexts } from './embedding.js'
 import { facetsAbove } from './field-values.js'
 import { ScalarField } from './scalar-field.js'
 import {
@@ -25,6 +26,7 @@ export class Content {
   readonly #scalars = new Map<Bytes, ScalarField>()
   /** Facet fields. Each contains all values and all ancestors of the values, so that any ancestor can be looked up. */
   readonly #facets = new Map<Bytes, ScalarField>()
+  readonly #embedded = new Map<Bytes, EmbeddedTexts>()
   readonly #sources: readonly FieldSource[]
   /** Maximum bytes of a document that are read. */
   readonly #longest: number
@@ -37,8 +39,9 @@ export class Content {
     this.#longest = longest
     this.#sources = definition.fields.map(sourceFor)
     for (const field of definition.fields) {
-      if (field.type === 'TEXT') this.#texts.set(field.path, new TextField(analysisOf(field, stem), !field.noTokenize))
+      if (isTextual(field.type)) this.#texts.set(field.path, new TextField(analysisOf(field, stem), !field.noTokenize))
       else this.#scalars.set(field.path, new ScalarField(field.type === 'KEYWORD' || field.type === 'BOOL'))
+      if (field.type === 'HYBRID') this.#embedded.set(field.path, new EmbeddedTexts())
       if (field.type === 'FACET') this.#facets.set(field.path, new ScalarField(true))
     }
   }
@@ -106,6 +109,11 @@ export class Content {
     return this.#texts.get(path)!
   }
 
+  /** Returns the embedded texts of a HYBRID field. */
+  embedded(path: Bytes): EmbeddedTexts {
+    return this.#embedded.get(path)!
+  }
+
   scalar(path: Bytes): ScalarField {
     return this.#scalars.get(path)!
   }
@@ -126,7 +134,11 @@ export class Content {
 
   #setField(id: number, document: Document, source: FieldSource, room: ReadingRoom): number {
     const { path, type } = source.field
-    if (type === 'TEXT') return this.text(path).set(id, textsIn(document, source, room), this.#later)
+    if (isTextual(type)) {
+      const texts = textsIn(document, source, room)
+      this.#embedded.get(path)?.set(id, texts)
+      return this.text(path).set(id, texts, this.#later)
+    }
     const scalars = scalarsIn(document, source, room)
     if (!this.scalar(path).set(id, scalars)) return unitsPerValue
     const count = isList(scalars) ? scalars.length : 1
@@ -142,6 +154,7 @@ export class Content {
     this.#keySize -= key.length + 8
     let units = 0
     for (const field of this.#texts.values()) units += field.set(id, [], this.#later)
+    for (const field of this.#embedded.values()) field.set(id, [])
     for (const fields of [this.#scalars, this.#facets]) {
       for (const field of fields.values()) {
         units += unitsPerValue * (1 + field.valuesOf(id).length)

@@ -3,7 +3,7 @@ import type { Work } from '../../kernel/work.js'
 import type { ResolvedPolicy } from '../../policy/policy.js'
 import { Float, type Json, type JsonObject } from '../values/json-value.js'
 import { compileRegex } from '../values/regex.js'
-import type { FieldDefinition } from '../values/search-definition.js'
+import { type FieldDefinition, isTextual } from '../values/search-definition.js'
 import { type Analyse, termsIn } from './analysis.js'
 import { scalarOf } from './field-values.js'
 import { allOf, anyOf, boosted, type Fuzzy, nothing, type SearchFilter } from './filter.js'
@@ -86,7 +86,7 @@ function tighter(one: Bound | undefined, other: Bound, sign: number): Bound {
  */
 function rangeValue(asked: OperatorInput): Bound['value'] {
   const { type, path } = asked.field
-  if (type === 'TEXT' || type === 'BOOL' || type === 'FACET') throw wrongOperator(asked.operator, path, type)
+  if (isTextual(type) || type === 'BOOL' || type === 'FACET') throw wrongOperator(asked.operator, path, type)
   const { value } = asked
   // A number with a fraction is a valid bound for integers.
   if ((type === 'U64' || type === 'I64') && value instanceof Float) return value.value
@@ -113,6 +113,7 @@ const wanted: Readonly<Record<FieldDefinition['type'], string>> = {
   BOOL: 'true or false',
   DATE: 'an RFC 3339 date string',
   FACET: "a string that begins with '/'",
+  HYBRID: 'a string',
 }
 
 function textOf({ field, operator, value }: OperatorInput): string {
@@ -121,7 +122,7 @@ function textOf({ field, operator, value }: OperatorInput): string {
 }
 
 function ofText(asked: OperatorInput): void {
-  if (asked.field.type !== 'TEXT') throw wrongOperator(asked.operator, asked.field.path, asked.field.type)
+  if (!isTextual(asked.field.type)) throw wrongOperator(asked.operator, asked.field.path, asked.field.type)
 }
 
 function termsOf({ field, reading }: OperatorInput, value: string): string[] {
@@ -140,7 +141,7 @@ function inOrder(field: FieldDefinition, terms: readonly string[], slop = 0): Se
 
 function equal(asked: OperatorInput): SearchFilter {
   const { field } = asked
-  if (field.type === 'TEXT') return inOrder(field, termsOf(asked, textOf(asked)))
+  if (isTextual(field.type)) return inOrder(field, termsOf(asked, textOf(asked)))
   const value = valueFor(asked)
   if (field.type === 'FACET') return { kind: 'facet', field, value }
   const bound = { value, inclusive: true }
@@ -176,7 +177,7 @@ const leastForTypos = 3
  */
 function smart(asked: OperatorInput): SearchFilter {
   const { field, reading } = asked
-  if (field.type !== 'TEXT') return equal(asked)
+  if (!isTextual(field.type)) return equal(asked)
   const value = textOf(asked)
   if (field.noTokenize) return equal(asked)
   const quoted = /^\s*"(.*)"\s*$/s.exec(value)

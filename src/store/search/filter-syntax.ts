@@ -1,22 +1,12 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { parseJson } from '../values/json-text.js'
-import { depthOf, Float, type Json, type JsonObject } from '../values/json-value.js'
+import { Float, type Json, type JsonObject } from '../values/json-value.js'
 import { conditionsOf, type Reading, unitsPerPart } from './field-operators.js'
 import { allOf, anyOf, everything, nothing, type SearchFilter } from './filter.js'
 import { refusal, shown, unknownField } from './search-errors.js'
 
 /** Maximum nesting of a filter. [a limit of this package] */
 export const deepest = 64
-
-/**
- * Parses a filter.
- * @throws ReplyError when it is invalid
- */
-export function readFilter(source: Bytes, reading: Reading): SearchFilter {
-  const root = readObject(source, 'filter')
-  if (depthOf(root) > deepest) throw refusal(`filter is nested more than ${deepest} levels deep`)
-  return readClause(root, reading)
-}
 
 /** Parses a JSON argument that must be an object. */
 export function readObject(source: Bytes, what: string): JsonObject {
@@ -39,7 +29,7 @@ const operators = {
 } as const
 
 /** Reads one object, all members of which must match. [search.md 12] */
-function readClause(clause: JsonObject, reading: Reading): SearchFilter {
+export function readClause(clause: JsonObject, reading: Reading): SearchFilter {
   const required: SearchFilter[] = []
   const optional: SearchFilter[] = []
   const excluded: SearchFilter[] = []

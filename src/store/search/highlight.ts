@@ -2,7 +2,7 @@ import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { HashValue } from '../values/hash-value.js'
 import type { Json, JsonObject } from '../values/json-value.js'
-import { type FieldDefinition, sourceOf } from '../values/search-definition.js'
+import { type FieldDefinition, isTextual, sourceOf } from '../values/search-definition.js'
 import type { Content } from './content.js'
 import { type SearchFilter, termsOf } from './filter.js'
 import type { Highlight } from './query-options.js'
@@ -49,7 +49,7 @@ export function highlighter(
 
 function finderOf(field: FieldDefinition, terms: ReadonlySet<Scalar>, content: Content): (value: string) => Range[] {
   if (terms.size === 0) return () => []
-  if (field.type === 'TEXT') {
+  if (isTextual(field.type)) {
     const { analyse } = content.text(field.path)
     return (value) => {
       const ranges: Range[] = []

@@ -2,18 +2,16 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { CommandContext } from '../command/command.js'
 import type { Reply } from '../command/reply.js'
 import { formatScore } from '../command/text.js'
-import type { FieldDefinition, IndexDefinition } from '../values/search-definition.js'
+import { type FieldDefinition, type IndexDefinition, isTextual } from '../values/search-definition.js'
 import type { SearchIndex } from '../values/search-index.js'
 import { aggregated } from './aggregate.js'
 import type { Content } from './content.js'
 import type { Reading } from './field-operators.js'
-import type { SearchFilter } from './filter.js'
-import { matchesOf } from './filter-matching.js'
-import { readFilter } from './filter-syntax.js'
 import { highlighter } from './highlight.js'
-import type { Matches } from './phrase.js'
 import type { QueryOptions } from './query-options.js'
 import { TopDocuments } from './ranking.js'
+import { type Found, type Retrieval, retrieved } from './retrieval.js'
+import { readQuery } from './retrievers.js'
 import { refusal, shown, unknownField } from './search-errors.js'
 import { contentRows } from './search-rows.js'
 import { catchUp, complete, currentContent, emptyContent, noteAll, rebuild } from './upkeep.js'
@@ -28,7 +26,7 @@ export { catchUp, complete, rebuild }
  * fields have fast values if they are declared FAST. [search.md 1, 11]
  */
 export function isFast({ type, fast }: FieldDefinition, byDefault: boolean): boolean {
-  if (type === 'TEXT' || type === 'FACET') return false
+  if (isTextual(type) || type === 'FACET') return false
   return fast === true || type === 'KEYWORD' || (byDefault && (type === 'BOOL' || type === 'DATE'))
 }
 
@@ -73,13 +71,13 @@ function describedField({ path, type, noStem, noTokenize, fast, from }: FieldDef
 
 /** Implements SEARCH.COUNT. [search.md 8] */
 export function counted(index: SearchIndex, filter: Bytes, context: CommandContext): number {
-  return found(index, filter, context).ids.length
+  return found(index, filter, { context, command: 'SEARCH.COUNT' }).ids.length
 }
 
 /** Implements SEARCH.AGGREGATE. [search.md 9] */
 export function aggregate(index: SearchIndex, filter: Bytes, aggregations: Bytes, context: CommandContext): Reply {
   context.db.work.charge(unitsPerByte * aggregations.length)
-  const { content, ids } = found(index, filter, context)
+  const { content, ids } = found(index, filter, { context, command: 'SEARCH.AGGREGATE' })
   const { searchFastByDefault } = context.store.options.policy
   return aggregated(aggregations, {
     content,
@@ -102,7 +100,16 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
     if (type !== 'U64' && type !== 'I64' && type !== 'F64')
       throw refusal(`SCOREFUNC needs a numeric field, and '${shown(path)}' is of type ${type}`)
   }
-  const { content, ids, matches, filter } = found(index, source, context)
+  const {
+    content,
+    ids,
+    cost,
+    score: relevanceOf,
+    filter,
+  } = found(index, source, {
+    ...{ context, limit, offset },
+    command: 'SEARCH.QUERY',
+  })
   const mark = highlight === undefined ? undefined : highlighter(highlight, filter, content, work)
   const worth =
     scorefunc === undefined ? undefined : valueScore(scorefunc, content, searchScoreMode === 'sum' ? 'SUM' : 'MULTIPLY')
@@ -115,8 +122,8 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
       ranking.add({ id, rank, score: rank === undefined || typeof rank === 'string' ? 0 : Number(rank) })
       continue
     }
-    work.charge(matches.cost)
-    const relevance = matches.score(id)
+    work.charge(cost)
+    const relevance = relevanceOf(id)
     const score = finite(worth === undefined ? relevance : worth(id, relevance))
     ranking.add({ id, rank: score, score })
   }
@@ -149,17 +156,15 @@ function fastField({ fields }: IndexDefinition, path: Bytes, byDefault: boolean)
   return field
 }
 
-interface Found {
-  readonly content: Content
-  readonly filter: SearchFilter
-  readonly matches: Matches
-  readonly ids: readonly number[]
-}
-
 /** Units of work for one byte of a filter, which is parsed and analyzed. */
 const unitsPerByte = 2
 
-function found(index: SearchIndex, source: Bytes, context: CommandContext): Found {
+function found(
+  index: SearchIndex,
+  source: Bytes,
+  asked: Pick<Retrieval, 'context' | 'command'> & Partial<Retrieval>,
+): Found & { readonly content: Content } {
+  const { context, limit, offset = 0, command } = asked
   const { work } = context.db
   const { policy } = context.store.options
   const content = currentContent(index, context)
@@ -170,10 +175,6 @@ function found(index: SearchIndex, source: Bytes, context: CommandContext): Foun
     work,
   }
   work.charge(unitsPerByte * source.length)
-  const filter = readFilter(source, reading)
-  const matches = matchesOf(filter, { content, work, isRanked: policy.searchScore === 'bm25' })
-  work.charge(matches.atMost)
-  const ids: number[] = []
-  for (const id of matches.ids()) ids.push(id)
-  return { content, filter, matches, ids }
+  const query = readQuery(source, reading)
+  return { content, ...retrieved(query, { content, context, limit, offset, command }) }
 }

@@ -1,9 +1,30 @@
 import type { Bytes } from '../../kernel/bytes.js'
 
 /** Type of a field in an index. [search.md 11] */
-export type FieldType = 'TEXT' | 'KEYWORD' | 'U64' | 'I64' | 'F64' | 'BOOL' | 'DATE' | 'FACET'
+export type FieldType = 'TEXT' | 'KEYWORD' | 'U64' | 'I64' | 'F64' | 'BOOL' | 'DATE' | 'FACET' | 'HYBRID'
 
-export const fieldTypes: readonly FieldType[] = ['TEXT', 'KEYWORD', 'U64', 'I64', 'F64', 'BOOL', 'DATE', 'FACET']
+export const fieldTypes: readonly FieldType[] = [
+  'TEXT',
+  'KEYWORD',
+  'U64',
+  'I64',
+  'F64',
+  'BOOL',
+  'DATE',
+  'FACET',
+  'HYBRID',
+]
+
+/** Returns whether a field contains words. A HYBRID field is a TEXT field that also has an embedding. */
+export function isTextual(type: FieldType): boolean {
+  return type === 'TEXT' || type === 'HYBRID'
+}
+
+/**
+ * Function that returns one vector for each text. It is synchronous and pure: the same text always has the same vector,
+ * so vectors are cached by text.
+ */
+export type Embed = (texts: readonly string[]) => readonly Float32Array[]
 
 /** Kind of keys that an index covers. */
 export type DataType = 'JSON' | 'HASH' | 'STRING'

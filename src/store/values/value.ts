@@ -1,5 +1,5 @@
 /** Types of values as TYPE names them. */
-export type ValueType = 'string' | 'list' | 'set' | 'zset' | 'hash' | 'stream' | 'array' | 'json' | 'search'
+export type ValueType = 'string' | 'list' | 'set' | 'zset' | 'hash' | 'stream' | 'array' | 'json' | 'search' | 'vector'
 
 /** Common interface of all stored values except plain strings, which are byte strings. */
 export interface Container {

@@ -80,6 +80,11 @@ function valueText(value: object, streamIds: boolean): string {
       .map((item) => JSON.stringify(item))
       .sort()
       .join(', ')}}`
+  if (type === 'vector')
+    return JSON.stringify({
+      ...content,
+      vectors: (content.vectors as unknown[]).map((item) => JSON.stringify(item)).sort(),
+    })
   if (type === 'hash')
     return `{${(content.fields as [unknown, unknown][])
       .map(([field, is]) => `${JSON.stringify(field)}: ${JSON.stringify(is)}`)

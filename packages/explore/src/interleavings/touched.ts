@@ -33,7 +33,7 @@ const queueKey = '\0queue'
 
 /** Groups of commands that use only the keys in their arguments, as the command table states. */
 const dataGroups = new Set(
-  'string bitmap hash list set sorted-set geo hyperloglog stream array json generic'.split(' '),
+  'string bitmap hash list set sorted-set geo hyperloglog stream array json vector generic'.split(' '),
 )
 /** Commands that draw random numbers. They share one random source, so their order always has an effect. */
 const byChance = /^(?:SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER)$/

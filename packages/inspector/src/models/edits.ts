@@ -1,3 +1,4 @@
+import { floatsOfBase64, formatFloat32 } from '../../../../src/kernel/float32.js'
 import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import type { ControlArg } from './control-values.js'
@@ -104,6 +105,29 @@ export const rowEditing: Readonly<Partial<Record<DumpedKey['type'], RowEditing>>
     fresh: ['index', 'value'],
     add: (key, [index = '', value = '']) => [['ARSET', key, index, value]],
   }),
+  vector: editing<'vector'>({
+    columns: ['id', 'vector'],
+    fixed: 0,
+    rows: ({ vectors }) => vectors.map(([id, vector]) => [id, elementsText(vector)]),
+    change: (key, [before = ''], [after = '', elements = '']) => [
+      vectorAdded(key, after, elements),
+      ...(isSame(before, after) ? [] : [['VECTOR.DEL', key, before]]),
+    ],
+    remove: (key, [id = '']) => [['VECTOR.DEL', key, id]],
+    fresh: ['id', 'vector'],
+    add: (key, [id = '', elements = '']) => [vectorAdded(key, id, elements)],
+  }),
+}
+
+/** Shows the elements of a vector, which a dump contains as base64: `1, 0, 0.5`. */
+function elementsText(vector: string | readonly number[]): string {
+  const elements = typeof vector === 'string' ? [...(floatsOfBase64(vector) ?? [])] : vector
+  return elements.map(formatFloat32).join(', ')
+}
+
+function vectorAdded(key: PortableString, id: PortableString, elements: PortableString): CommandLine {
+  const words = String(elements).match(/[^\s,[\]]+/g) ?? []
+  return ['VECTOR.ADD', key, id, 'VALUES', String(words.length), ...words]
 }
 
 function isSame(one: PortableString, other: PortableString): boolean {
@@ -127,7 +151,7 @@ export function expiring(key: PortableString, seconds: string): CommandLine {
   return seconds.trim() === '' ? ['PERSIST', key] : ['PEXPIRE', key, String(Math.round(Number(seconds) * 1000))]
 }
 
-/** Returns a command that creates a key of this type with one element. */
+/** Returns a command that creates a key of this type with one element. A search or vector index is created empty. */
 export const firstOf: Readonly<Record<DumpedKey['type'], (key: PortableString, value: string) => CommandLine>> = {
   string: (key, value) => ['SET', key, value],
   list: (key, value) => ['RPUSH', key, value],
@@ -138,6 +162,7 @@ export const firstOf: Readonly<Record<DumpedKey['type'], (key: PortableString, v
   array: (key, value) => ['ARINSERT', key, value],
   json: (key, value) => ['JSON.SET', key, '$', value],
   search: (key, value) => ['SEARCH.CREATE', key, 'ON', 'JSON', 'PREFIX', '1', value, 'SCHEMA', 'name', 'TEXT'],
+  vector: (key, dimensions) => ['VECTOR.CREATE', key, 'DIM', dimensions, 'METRIC', 'COSINE'],
 }
 
 /**

@@ -7,6 +7,12 @@ import { runCommand } from './run-command.js'
 
 type KeyType = keyof typeof firstOf
 
+const placeholders: Readonly<Partial<Record<KeyType, string>>> = {
+  json: '{"a": 1}',
+  search: 'prefix of the keys',
+  vector: 'dimensions',
+}
+
 export function NewKey({ control, onMade }: { control: Control; onMade: (key: string) => void }): JSX.Element {
   const name = useSignal('')
   const type = useSignal<KeyType>('string')
@@ -47,7 +53,7 @@ export function NewKey({ control, onMade }: { control: Control; onMade: (key: st
         </select>
         <input
           aria-label="First value of the new key"
-          placeholder={type.value === 'json' ? '{"a": 1}' : 'value'}
+          placeholder={placeholders[type.value] ?? 'value'}
           value={value}
           onInput={(event) => (value.value = event.currentTarget.value)}
         />

@@ -107,7 +107,8 @@ describe('rowEditing', () => {
   })
 
   test('adds a row to each type, and shows it', () => {
-    for (const [type, editing] of Object.entries(rowEditing)) {
+    // A vector index begins without a row.
+    for (const [type, editing] of Object.entries(rowEditing).filter(([type]) => type !== 'vector')) {
       const { run, rows, key } = storeWith()
       run([firstOf[type as DumpedKey['type']]('k', 'first')])
       expect(key().type).toBe(type)
@@ -119,6 +120,27 @@ describe('rowEditing', () => {
       )
       expect(rows()).toHaveLength(2)
     }
+  })
+
+  test('shows and edits the entries of a vector index', () => {
+    const { run, rows, key } = storeWith()
+    run([firstOf.vector('k', '2')])
+    expect(key()).toMatchObject({ type: 'vector', dimension: 2, vectors: [] })
+    const editing = rowEditing.vector!
+    run(editing.add('k', ['a', '0.1, 2']))
+    run(editing.add('k', ['b', '[0 -1.5]']))
+    expect(rows()).toEqual([
+      ['a', '0.1, 2'],
+      ['b', '0, -1.5'],
+    ])
+    run(editing.change!('k', ['a', '0.1, 2'], ['a', '3, 4']))
+    run(editing.change!('k', ['b', '0, -1.5'], ['c', '0, 1']))
+    expect(rows()).toEqual([
+      ['a', '3, 4'],
+      ['c', '0, 1'],
+    ])
+    run(editing.remove('k', ['a', '3, 4']))
+    expect(rows()).toEqual([['c', '0, 1']])
   })
 
   test('edits bytes that are not text', () => {

@@ -26,7 +26,7 @@ export interface RealRedisChoice {
   readonly allowRedisHosts?: readonly string[]
 }
 
-interface RealRedisInput extends RealRedisChoice, Pick<SandboxOptions, 'clock'> {
+interface RealRedisInput extends RealRedisChoice, Pick<SandboxOptions, 'clock' | 'embed'> {
   readonly redisPort?: number
   readonly state?: string
   readonly scenario?: unknown
@@ -52,6 +52,7 @@ export function withRealRedis<T extends SandboxOptions>(given: RealRedisInput, w
     refuse(`clock: '${given.clock}'`, "Keys expire on the clock of the real Redis: omit clock, or use clock: 'real'.")
   }
   if (given.redisPort !== undefined) refuse('redisPort (--redis-port)', 'Connect clients directly to the real Redis.')
+  if (given.embed !== undefined) refuse('embed', 'The real Redis runs all commands: omit embed.')
   if (given.state !== undefined) refuse('state (--state)', 'The real Redis persists its data as it is configured to.')
   if (given.scenario !== undefined) {
     refuse('scenario (--scenario)', 'Write its initial state with commands, and add its faults with faults.add().')
