@@ -4,7 +4,6 @@ import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { excerpt } from '../src/report/safe-text.js'
 import type { PlainReply } from '../src/store/direct-store.js'
-import { lastIndex } from '../src/store/values/array-value.js'
 import type { VectorIndex } from '../src/store/values/vector-index.js'
 import { compare, ValueDifference } from './compare-values.js'
 import { compareText } from './comparison-kinds.js'
@@ -65,6 +64,9 @@ export function keyReaderOf(matcher: string, received: unknown): KeyReader {
 type Run = (...words: Bytes[]) => PlainReply
 type StoredPart = Pick<StoredValue, 'compare' | 'shown'>
 
+/** Highest index of an array. */
+const highestIndex = latin1('18446744073709551614')
+
 /** Functions that read the value of a key, by type of the key. */
 const readings: Readonly<Record<string, (key: Bytes, run: Run) => StoredPart>> = {
   string: (key, run) => stringHeld(String(run(latin1('GET'), key))),
@@ -72,7 +74,7 @@ const readings: Readonly<Record<string, (key: Bytes, run: Run) => StoredPart>> =
   list: (key, run) => listHeld(textsOf(run(latin1('LRANGE'), key, latin1('0'), latin1('-1')))),
   set: (key, run) => setHeld(textsOf(run(latin1('SMEMBERS'), key))),
   zset: (key, run) => scoresHeld(pairsOf(run(latin1('ZRANGE'), key, latin1('0'), latin1('-1'), latin1('WITHSCORES')))),
-  array: (key, run) => slotsHeld(run(latin1('ARSCAN'), key, latin1('0'), latin1(String(lastIndex)))),
+  array: (key, run) => slotsHeld(run(latin1('ARSCAN'), key, latin1('0'), highestIndex)),
   stream: (key, run) => valueHeld(streamEntries(run(latin1('XRANGE'), key, latin1('-'), latin1('+')))),
 }
 

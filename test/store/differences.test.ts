@@ -100,8 +100,8 @@ const seenOfTheService: readonly Row[] = [
   ['about the server', 'INFO server', 'redis_version:8.2.0', 'redis_version:6.2.6'],
   ['about the server', 'JSON.DEBUG MEMORY j', 100, 120],
   ['payloads of DUMP', 'DUMP k', 'a', 'b'],
-  ['arrays', 'ARGET a 1', notAvailable, 'x'],
-  ['vectors', 'VECTOR.COUNT v', 0, notAvailable],
+  ['arrays and vectors', 'ARGET a 1', 'x', notAvailable],
+  ['arrays and vectors', 'VECTOR.COUNT v', 0, notAvailable],
   ['wording of JSON errors', 'JSON.SET j $.a 1', error('ERR new objects must be created at the root'), error('ERR no')],
 ]
 
