@@ -25,6 +25,7 @@ import { dumpCommands } from './dump-commands.js'
 import { expiryCommands } from './expiry.js'
 import { objectCommands } from './object.js'
 import { sortCommands } from './sort.js'
+import { refuseMovedStream, refuseSecondIndex } from './stream-index.js'
 
 const source = named('source', key('R'))
 const destination = named('destination', key('W'))
@@ -175,8 +176,10 @@ export const genericCommands: readonly Command[] = [
   command('RENAME', {
     flags: ['write', 'slow', 'keyspace'],
     args: [named('key', key('RW')), named('newkey', key('W'))],
-    run({ db }, from, to) {
+    run(context, from, to) {
+      const { db } = context
       if (db.use(from) === undefined) throw replyError('noSuchKey')
+      refuseMovedStream(context, 'RENAME', from, to)
       if (from !== to) rename(db, from, to)
       return ok
     },
@@ -185,8 +188,10 @@ export const genericCommands: readonly Command[] = [
   command('RENAMENX', {
     flags: ['write', 'fast', 'keyspace'],
     args: [named('key', key('RW')), named('newkey', key('W'))],
-    run({ db }, from, to) {
+    run(context, from, to) {
+      const { db } = context
       if (db.use(from) === undefined) throw replyError('noSuchKey')
+      refuseMovedStream(context, 'RENAMENX', from, to)
       if (db.use(to) !== undefined) return 0
       rename(db, from, to)
       return 1
@@ -201,8 +206,12 @@ export const genericCommands: readonly Command[] = [
       'There is one database, so DB must be 0. Copying a key onto itself does nothing; redis-server rejects such a copy.',
     args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
     work: (db, source) => 6 * db.sizeOf(source),
-    run({ db }, source, destination, options) {
-      if (db.use(source) === undefined || source === destination) return 0
+    run(context, source, destination, options) {
+      const { db } = context
+      const value = db.use(source)
+      if (value === undefined || source === destination) return 0
+      refuseMovedStream(context, 'COPY', source, destination)
+      refuseSecondIndex(db, value, destination)
       if (db.use(destination) !== undefined && !options.replace) return 0
       copy(db, source, destination)
       return 1

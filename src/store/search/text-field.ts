@@ -1,4 +1,5 @@
 import type { Analyse } from './analysis.js'
+import { maxSlop } from './field-operators.js'
 
 /** Word numbers at which a term occurs in one document: a single number, or several in ascending order. */
 export type Positions = number | readonly number[]
@@ -212,8 +213,8 @@ export class TextField {
   }
 }
 
-/** Gap in words between two elements of a list. This package chose the number; public sources leave it open. */
-const gap = 100
+/** Gap in words between two elements of a list. No phrase has words of two elements, whatever its slop. */
+const gap = maxSlop + 1
 
 const none: Postings = new Map<number, Positions>()
 

@@ -5,10 +5,10 @@ export type FieldType = 'TEXT' | 'KEYWORD' | 'U64' | 'I64' | 'F64' | 'BOOL' | 'D
 
 export const fieldTypes: readonly FieldType[] = ['TEXT', 'KEYWORD', 'U64', 'I64', 'F64', 'BOOL', 'DATE', 'FACET']
 
-/** Kind of keys that an index covers. */
-export type DataType = 'JSON' | 'HASH' | 'STRING'
+/** Kind of keys that an index covers. A STREAM index covers the entries of one stream. [search-later.md 1] */
+export type DataType = 'JSON' | 'HASH' | 'STRING' | 'STREAM'
 
-export const dataTypes: readonly DataType[] = ['JSON', 'HASH', 'STRING']
+export const dataTypes: readonly DataType[] = ['JSON', 'HASH', 'STRING', 'STREAM']
 
 export interface FieldDefinition {
   /** Name that filters use. Dots separate the names of nested objects. */
@@ -24,6 +24,7 @@ export interface FieldDefinition {
 /** Definition from SEARCH.CREATE. */
 export interface IndexDefinition {
   readonly dataType: DataType
+  /** Prefixes of the covered keys. A STREAM index has one element: the key of its stream. */
   readonly prefixes: readonly Bytes[]
   readonly language: Language
   /** Fields in the order of their declaration. */
