@@ -63,16 +63,22 @@ export class SearchIndex implements Container, StreamFollower {
    */
   follow(stream: Stream | undefined, now: () => number): void {
     if (stream === this.#stream) return
-    const isFirst = this.#stream === null
+    const before = this.#stream
     this.unfollow()
     this.#stream = stream
     this.#now = now
     if (stream !== undefined) stream.follower = this
-    if (isFirst) return
+    if (before === null) return
+    if (before !== undefined) this.#outdate(now())
+    for (const { id } of stream?.entries ?? []) this.note(formatId(id), now())
+  }
+
+  #outdate(now: number): void {
+    const at = this.pending.get(wholeStream) ?? now
     this.pending.clear()
     if (this.content === undefined) return
     this.earlier = 0
-    this.note(wholeStream, now())
+    this.note(wholeStream, at)
   }
 
   unfollow(): void {
