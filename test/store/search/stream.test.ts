@@ -654,7 +654,12 @@ const change: fc.Arbitrary<CommandArg[]> = fc.oneof(
       to,
     ]),
   fc.tuple(fc.constant('EVAL'), fc.constant("return redis.call('XDEL', KEYS[1], '1-0')"), fc.constant(1), stream),
-  fc.constantFrom<CommandArg[]>(['RENAME', 'i', 'i'], ['SEARCH.REINDEX', 'i'], ['SEARCH.COUNT', 'i', '{}'], ['FLUSHDB']),
+  fc.constantFrom<CommandArg[]>(
+    ['RENAME', 'i', 'i'],
+    ['SEARCH.REINDEX', 'i'],
+    ['SEARCH.COUNT', 'i', '{}'],
+    ['FLUSHDB'],
+  ),
 )
 
 it('an index finds, after any changes, what the entries of its stream contain', async () => {
