@@ -186,7 +186,7 @@ function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {
 }
 
 /** Units of work for an entry that the index over a stream notes. */
-const unitsPerNote = 8
+const unitsPerNote = 16
 
 /** Returns the work of trimming. If groups must be checked, entries are removed one by one. */
 function trimWork({ entries, groups, follower }: Stream, { to, limit, references }: Trim): number {
