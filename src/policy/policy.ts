@@ -125,25 +125,25 @@ export interface Policy {
   maxSearchIndexes: number | undefined
   /**
    * Maximum number of entries of a stream with a search index, `undefined` for no limit. Beyond it, `XADD` is an error.
-   * [search-later.md 1: the number is not public]
+   * [search.md 15: the number is not public]
    */
   maxSearchDocuments: number | undefined
   /**
    * Whether a KEYWORD or TEXT field whose text is a JSON array counts as several values. `all`: in hashes and streams,
    * as the documentation states. `streams`: only in streams. `never`: the text is one value. In streams, this also
    * applies to numbers and dates. Documents of JSON and STRING indexes have real arrays, which always count as several
-   * values. [search-later.md 2]
+   * values. [search.md 11]
    */
   searchJsonArrays: 'all' | 'streams' | 'never'
   /**
    * Reply of `SEARCH.AGGREGATE` if no document matches. `null`: as the service replies. `values`: the aggregations of
-   * zero documents. Earlier versions of the SDK, including 1.39, throw for null. [search-later.md 5]
+   * zero documents. Version 1.39 of the SDK throws for null, later ones return no aggregations. [search.md 0]
    */
   searchEmptyAggregate: 'null' | 'values'
   /**
    * Streams for which `RENAME`, `RENAMENX` and `COPY` are errors. `refuse-indexed`: streams with a search index, and
    * streams that would get the key of such a stream. `refuse`: all streams. `allow`: none; the index then stays with
-   * its key. The documentation states that streams are not supported, but not which ones. [search-later.md 1]
+   * its key. The documentation states that streams are not supported, but not which ones. [search.md 15]
    */
   streamRename: 'refuse-indexed' | 'refuse' | 'allow'
   /**

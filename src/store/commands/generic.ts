@@ -57,6 +57,9 @@ function remove(name: string, { since, speed, keys = oneOrMore(key('W')), deviat
   })
 }
 
+// [search.md 15]
+const withoutStreams = 'Streams with a search index are rejected, see `policy.streamRename`.'
+
 /**
  * Renames a key, which keeps its expiration. If the new name already exists, its value is replaced without an event.
  */
@@ -175,6 +178,7 @@ export const genericCommands: readonly Command[] = [
 
   command('RENAME', {
     flags: ['write', 'slow', 'keyspace'],
+    deviations: withoutStreams,
     args: [named('key', key('RW')), named('newkey', key('W'))],
     run(context, from, to) {
       const { db } = context
@@ -187,6 +191,7 @@ export const genericCommands: readonly Command[] = [
 
   command('RENAMENX', {
     flags: ['write', 'fast', 'keyspace'],
+    deviations: withoutStreams,
     args: [named('key', key('RW')), named('newkey', key('W'))],
     run(context, from, to) {
       const { db } = context
@@ -203,7 +208,7 @@ export const genericCommands: readonly Command[] = [
     since: '6.2.0',
     // [store.md 7.2]
     deviations:
-      'There is one database, so DB must be 0. Copying a key onto itself does nothing; redis-server rejects such a copy.',
+      'There is one database, so DB must be 0. Copying a key onto itself does nothing; redis-server rejects such a copy. Streams with a search index are rejected, see `policy.streamRename`.',
     args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
     work: (db, source) => 6 * db.sizeOf(source),
     run(context, source, destination, options) {

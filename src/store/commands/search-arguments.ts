@@ -84,7 +84,7 @@ export const newIndex: Arg<NewIndex> = {
       else if (from.takes('EXISTSOK')) existsOk = true
       else throw replyError('syntax')
     }
-    // [search-later.md 1] A STREAM index has a key instead of prefixes.
+    // [search.md 15] A STREAM index has a key instead of prefixes.
     if (stream !== undefined && prefixes !== undefined) throw replyError('syntax')
     prefixes ??= stream === undefined ? undefined : [stream]
     if (dataType === undefined || prefixes === undefined) throw replyError('syntax')

@@ -6,7 +6,7 @@ import type { IndexDefinition } from '../values/search-definition.js'
 import { SearchIndex } from '../values/search-index.js'
 import { Stream } from '../values/stream-value.js'
 
-// What commands of streams and keys may not do because of an index over a stream. [search-later.md 1]
+// What commands of streams and keys may not do because of an index over a stream. [search.md 15]
 
 /**
  * Throws if a stream already has an index with another name. Each stream has at most one. The error text is specific

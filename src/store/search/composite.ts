@@ -12,12 +12,12 @@ import type { Computing } from './metrics.js'
 import { shown } from './search-errors.js'
 import { compareScalars, type Scalar } from './sorted-values.js'
 
-// `$composite`: a bucket for each combination of keys, in pages. [search-later.md 4]
+// `$composite`: a bucket for each combination of keys, in pages. [search.md 13]
 
 /** Key of a bucket in one source; `null` for documents without a value. */
 type Key = Scalar | null
 
-/** Type that a key has in `afterKey`. [search-later.md 4: `str` and `f64`; this package chose the others] */
+/** Type that a key has in `afterKey`. [search.md 13: `str` and `f64`; this package chose the others] */
 type KeyType = 'str' | 'u64' | 'i64' | 'f64' | 'bool' | 'dt'
 
 interface Source {

@@ -50,7 +50,7 @@ export function highlighter(
   }
 }
 
-/** Marks each element of a text that is a JSON array. A text without marks keeps its spelling. [search-later.md 2] */
+/** Marks each element of a text that is a JSON array. A text without marks keeps its spelling. [search.md 11] */
 function inArrays(mark: Mark, work: Work): Mark {
   return (value) => {
     const array = arrayIn(value)

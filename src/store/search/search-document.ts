@@ -81,7 +81,7 @@ export function sourceFor(
   }
 }
 
-/** [search-later.md 2] */
+/** [search.md 11] */
 function takesArray({ type }: FieldDefinition, isStream: boolean): boolean {
   if (type === 'TEXT' || type === 'KEYWORD') return true
   return isStream && type !== 'BOOL' && type !== 'FACET'

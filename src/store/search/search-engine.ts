@@ -87,7 +87,7 @@ export function aggregate(index: SearchIndex, filter: Bytes, aggregations: Bytes
     work: context.db.work,
     isFast: (field) => isFast(field, searchFastByDefault),
   })
-  // [search-later.md 5] Invalid aggregations are errors even then.
+  // [search.md 0] Invalid aggregations are errors even then.
   return ids.length === 0 && searchEmptyAggregate === 'null' ? null : reply
 }
 

@@ -5,7 +5,7 @@ export type FieldType = 'TEXT' | 'KEYWORD' | 'U64' | 'I64' | 'F64' | 'BOOL' | 'D
 
 export const fieldTypes: readonly FieldType[] = ['TEXT', 'KEYWORD', 'U64', 'I64', 'F64', 'BOOL', 'DATE', 'FACET']
 
-/** Kind of keys that an index covers. A STREAM index covers the entries of one stream. [search-later.md 1] */
+/** Kind of keys that an index covers. A STREAM index covers the entries of one stream. [search.md 15] */
 export type DataType = 'JSON' | 'HASH' | 'STRING' | 'STREAM'
 
 export const dataTypes: readonly DataType[] = ['JSON', 'HASH', 'STRING', 'STREAM']

@@ -332,7 +332,7 @@ describe('SEARCH.AGGREGATE [13]', () => {
     expect(aggregate({})).toEqual([])
   })
 
-  it('replies null if no document matches [search-later.md 5]', async () => {
+  it('replies null if no document matches [0]', async () => {
     const run = running(await searchingSandbox())
     run('SEARCH.CREATE i ON JSON PREFIX 1 x: SCHEMA n F64 FAST k KEYWORD')
     const of = (filter: string, aggregations: string) => run('SEARCH.AGGREGATE i', filter, aggregations)

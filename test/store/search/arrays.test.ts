@@ -5,7 +5,7 @@ import { runs } from '../../support/effort.js'
 import { type Field, Naive } from './naive.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 
-// Several values in one field: JSON arrays in the texts of hashes and streams. [search-later.md 2]
+// Several values in one field: JSON arrays in the texts of hashes and streams. [search.md 11]
 
 let run: ReturnType<typeof running>
 

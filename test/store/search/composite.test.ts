@@ -4,7 +4,7 @@ import type { PlainReply } from '../../../src/store/direct-store.js'
 import { runs } from '../../support/effort.js'
 import { running, searchingSandbox } from './searching.js'
 
-// `$composite`. [search-later.md 4] A second implementation groups the documents by their values.
+// `$composite`. [search.md 13] A second implementation groups the documents by their values.
 
 let run: ReturnType<typeof running>
 

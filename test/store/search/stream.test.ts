@@ -13,7 +13,7 @@ import { Rest } from '../../support/ask.js'
 import { runs } from '../../support/effort.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 
-// Indexes over streams. [search-later.md 1]
+// Indexes over streams. [search.md 15]
 
 let sandbox: Sandbox
 let run: (line: string, ...words: readonly CommandArg[]) => PlainReply
