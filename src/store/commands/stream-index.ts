@@ -8,6 +8,9 @@ import { Stream } from '../values/stream-value.js'
 
 // What commands of streams and keys may not do because of an index over a stream. [search.md 15]
 
+/** Units of work for an entry that the index over a stream notes. */
+export const unitsPerNote = 16
+
 /**
  * Throws if a stream already has an index with another name. Each stream has at most one. The error text is specific
  * to this package.
@@ -27,10 +30,13 @@ export function refuseSecondIndex(db: Database, value: KeyspaceValue, name: Byte
 
 /** Throws if `policy.streamRename` forbids that the value of a key gets another key. */
 export function refuseMovedStream({ db, store }: CommandContext, command: string, from: Bytes, to: Bytes): void {
+  const stream = db.peek(from)
+  if (!(stream instanceof Stream)) return
   const { streamRename } = store.options.policy
-  if (streamRename === 'allow' || !(db.peek(from) instanceof Stream)) return
   const isIndexed = db.search.boundTo(from) !== undefined || db.search.boundTo(to) !== undefined
-  if (isIndexed || streamRename === 'refuse') throw new ReplyError(`ERR ${command} is not supported for stream keys`)
+  if (streamRename === 'refuse' || (streamRename === 'refuse-indexed' && isIndexed))
+    throw new ReplyError(`ERR ${command} is not supported for stream keys`)
+  if (isIndexed) db.work.charge(unitsPerNote * stream.length)
 }
 
 /** Throws if the index over a stream has its maximum number of documents. */

@@ -34,7 +34,7 @@ import {
   unitsPerEntry,
 } from './stream-arguments.js'
 import { streamGroupCommands } from './stream-group.js'
-import { refuseFullIndex } from './stream-index.js'
+import { refuseFullIndex, unitsPerNote } from './stream-index.js'
 import { streamInfoCommands } from './stream-info.js'
 
 const id = named('id', bytes)
@@ -184,9 +184,6 @@ function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {
   if (chosen.ms !== ms || compareIds(chosen, topId) <= 0) throw replyError('smallStreamId')
   return chosen
 }
-
-/** Units of work for an entry that the index over a stream notes. */
-const unitsPerNote = 16
 
 /** Returns the work of trimming. If groups must be checked, entries are removed one by one. */
 function trimWork({ entries, groups, follower }: Stream, { to, limit, references }: Trim): number {

@@ -71,9 +71,9 @@ export function composite(options: AggregationOptions, over: Aggregating, inner:
       // Charges all combinations before the first one, because there may be very many.
       work.charge(own.reduce((product, keys) => product * keys.length, 1) * (8 + 4 * sources.length))
       for (const keys of combinations(own)) {
+        work.charge(weightOf(keys))
         if (after !== undefined && compare(keys, after) <= 0) continue
         if (last !== undefined && compare(keys, last) > 0) continue
-        work.charge(weightOf(keys))
         const name = nameOf(keys)
         const bucket = buckets.get(name)
         if (bucket !== undefined) bucket.ids.push(id)
