@@ -54,8 +54,9 @@ export class Content {
   }
 
   /**
-   * Indexes the current value of a key, or the fields of a stream entry. If there is no document, removes it from the
-   * index. A stream entry without a value of the schema is no document [search.md 15]. A changed document keeps its position. Of a long text, only the first part is indexed, and `goOn()` continues.
+   * Indexes the current value of a key, or the fields of a stream entry. If it is not a document, removes it from the
+   * index. A stream entry without a value of the schema is not a document. [search.md 15] A changed document keeps its
+   * position. Of a long text, only the first part is indexed, and `goOn()` continues.
    * @returns units of work that were done
    */
   put(key: Bytes, value: DocumentSource | undefined): number {
