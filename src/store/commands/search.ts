@@ -70,7 +70,7 @@ export const searchCommands: readonly Command[] = [
       if (maxSearchIndexes !== undefined && db.search.all.size >= maxSearchIndexes)
         throw new ReplyError(`ERR Exceeded max index count of ${maxSearchIndexes}`)
       const index = new SearchIndex(definition)
-      if (index.streamKey !== undefined) db.work.charge(db.sizeOf(index.streamKey) >>> 3)
+      if (index.streamKey !== undefined) db.work.charge(db.sizeOf(index.streamKey))
       searchModule(definition.language).begin(index, skipsScan, context)
       db.set(name, index)
       return 1

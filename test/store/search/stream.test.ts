@@ -189,6 +189,18 @@ describe('SEARCH.CREATE … ON STREAM', () => {
     expect(ids()).toEqual(['1-0'])
   })
 
+  it('takes the key of a value of another type, and covers a later stream', () => {
+    run('HSET events message order')
+    run(create)
+    expect(count()).toBe(0)
+    run('HSET events message failed')
+    expect(count()).toBe(0)
+    run('DEL events')
+    run('XADD events 1-0', ...failed)
+    expect(ids()).toEqual(['1-0'])
+    expect(run('COMMAND GETKEYS', ...create.split(' '))).toEqual(['ev', 'events'])
+  })
+
   it('EXISTSOK compares the type, the stream and the schema', () => {
     expect(run(create)).toBe(1)
     const again = (on: string, fields = schema) => run(`SEARCH.CREATE ev ${on} EXISTSOK SCHEMA ${fields}`)
