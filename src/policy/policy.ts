@@ -150,6 +150,29 @@ export interface Policy {
   /** Maximum number of search indexes, `undefined` for no limit. [search.md 1: 10 were seen] */
   maxSearchIndexes: number | undefined
   /**
+   * Maximum number of entries of a stream with a search index, `undefined` for no limit. Beyond it, `XADD` is an error.
+   * [search.md 15: the number is not public]
+   */
+  maxSearchDocuments: number | undefined
+  /**
+   * Whether a KEYWORD or TEXT field whose text is a JSON array counts as several values. `all`: in hashes and streams,
+   * as the documentation states. `streams`: only in streams. `never`: the text is one value. In streams, this also
+   * applies to numbers and dates. Documents of JSON and STRING indexes have real arrays, which always count as several
+   * values. [search.md 11]
+   */
+  searchJsonArrays: 'all' | 'streams' | 'never'
+  /**
+   * Reply of `SEARCH.AGGREGATE` if no document matches. `null`: as the service replies. `values`: the aggregations of
+   * zero documents. Version 1.39 of the SDK throws for null, later ones return no aggregations. [search.md 0]
+   */
+  searchEmptyAggregate: 'null' | 'values'
+  /**
+   * Streams for which `RENAME`, `RENAMENX` and `COPY` are errors. `refuse-indexed`: streams with a search index, and
+   * streams that would get the key of such a stream. `refuse`: all streams. `allow`: none; the index then stays with
+   * its key. The documentation states that streams are not supported, but not which ones. [search.md 15]
+   */
+  streamRename: 'refuse-indexed' | 'refuse' | 'allow'
+  /**
    * Order of search results. `bm25`: by the relevance of the words in each document. `constant`: all scores are equal,
    * so documents keep the order in which they were added. [search.md 12: not public]
    */
@@ -398,6 +421,10 @@ export const defaultPolicy: ResolvedPolicy = {
   searchIndexingDelay: 0,
   maxSearchDocument: 1_048_576,
   maxSearchIndexes: 10,
+  maxSearchDocuments: undefined,
+  searchJsonArrays: 'all',
+  searchEmptyAggregate: 'null',
+  streamRename: 'refuse-indexed',
   searchScore: 'bm25',
   searchSingleWord: 'fuzzy',
   searchLoneMustNot: 'nothing',

@@ -59,7 +59,7 @@ export interface SandboxOptions {
   /**
    * Function that embeds the texts of HYBRID search fields and of `$ann` queries: one vector for each text, all of the
    * same length. It must be synchronous and pure, because vectors are cached by text. Without it, a HYBRID field works
-   * as TEXT, and `$ann` is rejected. [search.md 15]
+   * as TEXT, and `$ann` is rejected. [search.md 16]
    * @experimental The service has published HYBRID fields only in part.
    * @example
    * // A small embedding for a test: how often each of a few words occurs.

@@ -10,6 +10,7 @@ import { measure } from '../keyspace/measure.js'
 import { JsonDocument } from '../values/json-value.js'
 import { RawString } from '../values/raw-string.js'
 import { within } from './collection-arguments.js'
+import { refuseSecondIndex } from './stream-index.js'
 
 const mark = 'SD\x01'
 
@@ -44,6 +45,7 @@ function restore(name: string, row: Pick<CommandRow<[]>, 'since' | 'status' | 'd
       const time = toInt64(ttl)
       if (time < 0) throw replyError('negativeTtl')
       const value = valueIn(payload)
+      refuseSecondIndex(db, value, key)
       const deadline = time === 0 ? undefined : deadlineIn(time, 1, options.absttl ? 0 : now, 'restore')
       if (deadline !== undefined && deadline <= now) {
         if (db.delete(key)) db.notify('g', 'del', key)

@@ -25,6 +25,7 @@ import { dumpCommands } from './dump-commands.js'
 import { expiryCommands } from './expiry.js'
 import { objectCommands } from './object.js'
 import { sortCommands } from './sort.js'
+import { refuseMovedStream, refuseSecondIndex } from './stream-index.js'
 
 const source = named('source', key('R'))
 const destination = named('destination', key('W'))
@@ -55,6 +56,9 @@ function remove(name: string, { since, speed, keys = oneOrMore(key('W')), deviat
     },
   })
 }
+
+// [search.md 15]
+const withoutStreams = 'Streams with a search index are rejected, see `policy.streamRename`.'
 
 /**
  * Renames a key, which keeps its expiration. If the new name already exists, its value is replaced without an event.
@@ -176,9 +180,12 @@ export const genericCommands: readonly Command[] = [
 
   command('RENAME', {
     flags: ['write', 'slow', 'keyspace'],
+    deviations: withoutStreams,
     args: [named('key', key('RW')), named('newkey', key('W'))],
-    run({ db }, from, to) {
+    run(context, from, to) {
+      const { db } = context
       if (db.use(from) === undefined) throw replyError('noSuchKey')
+      refuseMovedStream(context, 'RENAME', from, to)
       if (from !== to) rename(db, from, to)
       return ok
     },
@@ -186,9 +193,12 @@ export const genericCommands: readonly Command[] = [
 
   command('RENAMENX', {
     flags: ['write', 'fast', 'keyspace'],
+    deviations: withoutStreams,
     args: [named('key', key('RW')), named('newkey', key('W'))],
-    run({ db }, from, to) {
+    run(context, from, to) {
+      const { db } = context
       if (db.use(from) === undefined) throw replyError('noSuchKey')
+      refuseMovedStream(context, 'RENAMENX', from, to)
       if (db.use(to) !== undefined) return 0
       rename(db, from, to)
       return 1
@@ -200,11 +210,15 @@ export const genericCommands: readonly Command[] = [
     since: '6.2.0',
     // [store.md 7.2]
     deviations:
-      'There is one database, so DB must be 0. Copying a key onto itself does nothing; redis-server rejects such a copy.',
+      'There is one database, so DB must be 0. Copying a key onto itself does nothing; redis-server rejects such a copy. Streams with a search index are rejected, see `policy.streamRename`.',
     args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
     work: (db, source) => 6 * db.sizeOf(source),
-    run({ db }, source, destination, options) {
-      if (db.use(source) === undefined || source === destination) return 0
+    run(context, source, destination, options) {
+      const { db } = context
+      const value = db.use(source)
+      if (value === undefined || source === destination) return 0
+      refuseMovedStream(context, 'COPY', source, destination)
+      refuseSecondIndex(db, value, destination)
       if (db.use(destination) !== undefined && !options.replace) return 0
       copy(db, source, destination)
       return 1

@@ -65,23 +65,29 @@ export const maxFields = 1024
 /** Parser for everything after the name. [search.md 1] */
 export const newIndex: Arg<NewIndex> = {
   usage:
-    'ON JSON|HASH|STRING PREFIX count prefix [prefix …] [LANGUAGE language] [SKIPINITIALSCAN] [EXISTSOK] SCHEMA field type [FAST] [NOSTEM] [NOTOKENIZE] [FROM source] […]',
-  min: 7,
+    'ON JSON|HASH|STRING PREFIX count prefix [prefix …] | ON STREAM key [LANGUAGE language] [SKIPINITIALSCAN] [EXISTSOK] SCHEMA field type [FAST] [NOSTEM] [NOTOKENIZE] [FROM source] […]',
+  min: 6,
   max: Number.POSITIVE_INFINITY,
   read(from) {
     let dataType: DataType | undefined
     let prefixes: Bytes[] | undefined
+    let stream: Bytes | undefined
     let language: Language = 'english'
     let skipsScan = false
     let existsOk = false
     while (!from.takes('SCHEMA')) {
-      if (from.takes('ON')) dataType = oneOf(dataTypes, from.next(), 'data type')
-      else if (from.takes('PREFIX')) prefixes = readPrefixes(from)
+      if (from.takes('ON')) {
+        dataType = oneOf(dataTypes, from.next(), 'data type')
+        stream = dataType === 'STREAM' ? from.key('R') : undefined
+      } else if (from.takes('PREFIX')) prefixes = readPrefixes(from)
       else if (from.takes('LANGUAGE')) language = oneOf(languages, from.next(), 'language')
       else if (from.takes('SKIPINITIALSCAN')) skipsScan = true
       else if (from.takes('EXISTSOK')) existsOk = true
       else throw replyError('syntax')
     }
+    // [search.md 15] A STREAM index has a key instead of prefixes.
+    if (stream !== undefined && prefixes !== undefined) throw replyError('syntax')
+    prefixes ??= stream === undefined ? undefined : [stream]
     if (dataType === undefined || prefixes === undefined) throw replyError('syntax')
     return { definition: { dataType, prefixes, language, fields: readSchema(from) }, skipsScan, existsOk }
   },

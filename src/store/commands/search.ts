@@ -9,6 +9,7 @@ import { type SearchModule, searchModule } from '../search/load-search.js'
 import { type IndexDefinition, sourceOf } from '../values/search-definition.js'
 import { SearchIndex } from '../values/search-index.js'
 import { listOptions, newIndex, queryOptions } from './search-arguments.js'
+import { refuseBoundStream } from './stream-index.js'
 
 const since = 'service'
 
@@ -61,6 +62,7 @@ export const searchCommands: readonly Command[] = [
         throw new ReplyError(`ERR Index ${text(name)} already exists with a different configuration`)
       }
       if (existing !== undefined) throw replyError('wrongType')
+      refuseBoundStream(db, definition, name)
       const { maxSearchIndexes, searchKeywordFast } = store.options.policy
       const refused = definition.fields.find(({ type, fast }) => type === 'KEYWORD' && fast)
       if (refused !== undefined && searchKeywordFast === 'reject')
@@ -68,6 +70,7 @@ export const searchCommands: readonly Command[] = [
       if (maxSearchIndexes !== undefined && db.search.all.size >= maxSearchIndexes)
         throw new ReplyError(`ERR Exceeded max index count of ${maxSearchIndexes}`)
       const index = new SearchIndex(definition)
+      if (index.streamKey !== undefined) db.work.charge(db.sizeOf(index.streamKey))
       searchModule(definition.language).begin(index, skipsScan, context)
       db.set(name, index)
       return 1
@@ -79,7 +82,10 @@ export const searchCommands: readonly Command[] = [
     since,
     deviations: 'The keys that the index covers are read before the next search.',
     args: [key('W')],
-    work: (db) => 2 * db.keyCount,
+    work: (db, name) => {
+      const streamKey = db.search.find(name)?.index.streamKey
+      return 2 * (streamKey === undefined ? db.keyCount : db.sizeOf(streamKey))
+    },
     run: (context, name) =>
       ofIndex(context, name, 0, (engine, index) => {
         engine.rebuild(index, context)

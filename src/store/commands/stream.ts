@@ -34,6 +34,7 @@ import {
   unitsPerEntry,
 } from './stream-arguments.js'
 import { streamGroupCommands } from './stream-group.js'
+import { refuseFullIndex, unitsPerNote } from './stream-index.js'
 import { streamInfoCommands } from './stream-info.js'
 
 const id = named('id', bytes)
@@ -48,7 +49,9 @@ export const streamCommands: readonly Command[] = [
     since: '5.0.0',
     deviations: aboutSoMany,
     args: [key('W'), addition],
-    run({ db, now }, key, addition) {
+    run(context, key, addition) {
+      const { db, now } = context
+      refuseFullIndex(context, key)
       const { create, trim, fields } = addition
       const stream = create ? db.container(key, Stream, 'create') : db.container(key, Stream)
       if (stream === undefined) return null
@@ -183,9 +186,11 @@ function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {
 }
 
 /** Returns the work of trimming. If groups must be checked, entries are removed one by one. */
-function trimWork({ entries, groups }: Stream, { to, limit, references }: Trim): number {
+function trimWork({ entries, groups, follower }: Stream, { to, limit, references }: Trim): number {
   const surplus = 'length' in to ? Math.max(0, entries.size - to.length) : entries.countBelow(to.id)
-  if (references === 'keep' || groups.size === 0) return Math.min(surplus, limit)
+  // The index over a stream notes each deleted entry.
+  const units = follower === undefined ? 1 : unitsPerNote
+  if (references === 'keep' || groups.size === 0) return units * Math.min(surplus, limit)
   // Entries that groups protect are skipped, which also costs work.
   const passed = references === 'protect' ? ('length' in to ? entries.size : surplus) : Math.min(surplus, limit)
   return passed * (unitsPerEntry + 8 * groups.size)

@@ -8,7 +8,7 @@ export interface PortableIndex {
   readonly type: 'search'
   /** Kind of keys that the index covers. */
   readonly on: DataType
-  /** Prefixes of the names of the keys that the index covers. */
+  /** Prefixes of the names of the keys that the index covers. With `on: 'STREAM'`, only the key of the stream. */
   readonly prefixes: readonly PortableString[]
   /** Language of the stemming. [search.md 1] */
   readonly language: Language
@@ -49,7 +49,13 @@ export function portableIndex({ definition }: SearchIndex): PortableIndex {
   }
 }
 
+/**
+ * Converts an index from a dump.
+ * @throws TypeError when it is invalid
+ */
 export function indexOf({ on, prefixes, language, fields }: PortableIndex): SearchIndex {
+  if (on === 'STREAM' && prefixes.length !== 1)
+    throw new TypeError('an index over a stream has exactly one element in `prefixes`.')
   return new SearchIndex({
     dataType: on,
     prefixes: prefixes.map(bytesOf),

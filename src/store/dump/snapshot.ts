@@ -4,6 +4,7 @@ import { type DumpProblem, invalidDump, shortened } from '../../kernel/dump-prob
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import type { StoreDiff } from '../../kernel/traffic-log.js'
 import type { Database, KeyspaceValue } from '../keyspace/database.js'
+import { SearchIndex } from '../values/search-index.js'
 import { portableValue, storedValue } from './portable-values.js'
 import { storeSchema } from './snapshot-schema.js'
 import type { DumpedKey, StoreDump } from './store-dump.js'
@@ -51,7 +52,22 @@ export function keysOf(dump: StoreDump): LoadedKey[] {
   const names = new Set(loaded.map(({ name }) => name))
   if (names.size < loaded.length)
     throw new TypeError('load(): the store dump contains a key twice. Remove one of the two entries.')
+  checkStreamIndexes(loaded)
   return loaded
+}
+
+/** Throws if a stream has two indexes. */
+function checkStreamIndexes(loaded: readonly LoadedKey[]): void {
+  const bound = new Set<Bytes>()
+  for (const { value } of loaded) {
+    const stream = value instanceof SearchIndex ? value.streamKey : undefined
+    if (stream === undefined) continue
+    if (bound.has(stream))
+      throw new TypeError(
+        `load(): the store dump contains two indexes over stream ${shortened(JSON.stringify(portableString(stream)))}. Remove one of them.`,
+      )
+    bound.add(stream)
+  }
 }
 
 function complaintOf([issue]: readonly [v.BaseIssue<unknown>, ...unknown[]]): DumpProblem {

@@ -81,7 +81,11 @@ export class Database {
     private readonly refuseText: (length: number) => Error,
     readonly notify: Notify,
   ) {
-    this.search = new SearchIndexes((key) => this.value(key), now)
+    this.search = new SearchIndexes(
+      (key) => this.value(key),
+      (key) => this.peek(key),
+      now,
+    )
   }
 
   /**
@@ -119,6 +123,12 @@ export class Database {
   isLive(key: Bytes): boolean {
     const entry = this.#entries.get(key)
     return entry !== undefined && !this.#isPast(entry.expiresAt)
+  }
+
+  /** Returns the value of a key that has not expired. Does not remove an expired key, and records no miss. */
+  peek(key: Bytes): KeyspaceValue | undefined {
+    const entry = this.#entries.get(key)
+    return entry === undefined || this.#isPast(entry.expiresAt) ? undefined : entry.value
   }
 
   /** Returns the type of a key that has not expired. Does not remove an expired key. */

@@ -4,6 +4,7 @@ import { depthOf, type Json, type JsonObject } from '../values/json-value.js'
 import { type Aggregating, AggregationOptions, aggregationRefusal } from './aggregation-options.js'
 import { BucketCount } from './bucket-count.js'
 import { bucketOperators, type Inner } from './buckets.js'
+import { composite } from './composite.js'
 import { facetCounts } from './facet-counts.js'
 import { readObject } from './filter-syntax.js'
 import { metrics, singleValued } from './metrics.js'
@@ -35,7 +36,12 @@ function readOne(name: Bytes, given: Json, over: Aggregating, isOutermost: boole
   if (!(args instanceof Map)) throw aggregationRefusal(name, "is missing required 'field' property")
   const options = new AggregationOptions(name, operator, args, over)
   const within = given.get('$aggs' as Bytes)
-  const buckets = Object.hasOwn(bucketOperators, operator) ? bucketOperators[operator] : undefined
+  const buckets =
+    operator === '$composite'
+      ? composite
+      : Object.hasOwn(bucketOperators, operator)
+        ? bucketOperators[operator]
+        : undefined
   if (buckets !== undefined) {
     if (within !== undefined && !(within instanceof Map)) throw aggregationRefusal(name, "takes an object for '$aggs'")
     const inner = within === undefined ? [] : readAll(within, over, false)

@@ -112,6 +112,14 @@ export class AggregationOptions {
     return { by: by!, descending: direction === 'desc' }
   }
 
+  /** Returns an option that is one of several words. The first word is the default. */
+  oneOf<T extends string>(name: string, words: readonly [T, ...T[]]): T {
+    const value = this.get(name) ?? words[0]
+    const found = words.find((one) => one === value)
+    if (found === undefined) throw this.refused(name, words.join(', '))
+    return found
+  }
+
   text(name: string): string | undefined {
     const value = this.get(name)
     if (value === undefined) return undefined

@@ -29,7 +29,7 @@ export const bucketOperators: Readonly<Record<string, BucketOperator>> = {
 /** Units of work for a bucket, in addition to the units for each sub-aggregation in the bucket. */
 const costOfBucket = 16
 
-function innerPairs(inner: readonly Inner[], ids: readonly number[], { work }: Aggregating): Pairs {
+export function innerPairs(inner: readonly Inner[], ids: readonly number[], { work }: Aggregating): Pairs {
   work.charge(costOfBucket * (1 + inner.length))
   return inner.map(({ name, compute }) => [name, compute(ids)])
 }
@@ -63,7 +63,7 @@ function terms(options: AggregationOptions, over: Aggregating, inner: readonly I
   const collect = (ids: readonly number[], buckets: Map<Scalar, Bucket>, counts: boolean): void => {
     over.work.charge(4 * ids.length)
     for (const id of ids) {
-      const own = values.valuesOf(id)
+      const own = values.chargedValuesOf(id, over.work)
       for (const key of own.length === 0 && missing !== undefined ? [missing] : own) {
         let bucket = buckets.get(key)
         if (bucket === undefined) {
@@ -177,7 +177,7 @@ function ranges(options: AggregationOptions, over: Aggregating, inner: readonly 
     const rows = all.map(({ key, from, to }) => {
       const low = from === undefined ? undefined : { value: from, inclusive: true }
       const high = to === undefined ? undefined : { value: to, inclusive: false }
-      const within = ids.filter((id) => values.hasWithin(id, low, high))
+      const within = ids.filter((id) => values.hasWithin(id, low, high, over.work))
       const row = flat([
         ['key', key],
         ['docCount', within.length],
@@ -247,7 +247,7 @@ const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
  * Parses durations such as `30d` to milliseconds. The units m, h and d are documented; this package added ms, s and
  * signs. [search.md 13]
  */
-function span(given: string | undefined): number | undefined {
+export function span(given: string | undefined): number | undefined {
   const parts = /^([+-]?)(\d{1,12})(ms|[smhd])$/.exec(given ?? '')
   if (parts === null) return undefined
   return (parts[1] === '-' ? -1 : 1) * Number(parts[2]) * units[parts[3]!]!
@@ -280,7 +280,7 @@ function steps(
     const found = new Map<number, number[]>()
     for (const id of ids) {
       const own = new Set<number>()
-      for (const scalar of values.valuesOf(id)) {
+      for (const scalar of values.chargedValuesOf(id, over.work)) {
         const value = Number(scalar)
         if (hard === undefined || (value >= hard.min && value <= hard.max)) own.add(stepOf(value))
       }

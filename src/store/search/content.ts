@@ -1,12 +1,13 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { KeyspaceValue } from '../keyspace/database.js'
-import { type IndexDefinition, isTextual } from '../values/search-definition.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
+import { type FieldDefinition, type IndexDefinition, isTextual } from '../values/search-definition.js'
 import { analysisOf, type Stem } from './analysis.js'
 import { EmbeddedTexts } from './embedding.js'
 import { facetsAbove } from './field-values.js'
 import { ScalarField } from './scalar-field.js'
 import {
   type Document,
+  type DocumentSource,
   documentOf,
   type FieldSource,
   ReadingRoom,
@@ -14,7 +15,7 @@ import {
   sourceFor,
   textsIn,
 } from './search-document.js'
-import { isList, listOf, type Scalar } from './sorted-values.js'
+import { isList, listOf, type Scalar, type Scalars } from './sorted-values.js'
 import { type IndexingStep, TextField } from './text-field.js'
 
 export class Content {
@@ -34,10 +35,14 @@ export class Content {
   /** Steps that remain to index the last document. */
   #steps: IndexingStep[] = []
 
-  constructor(definition: IndexDefinition, stem: Stem, longest: number) {
+  constructor(
+    definition: IndexDefinition,
+    stem: Stem,
+    { maxSearchDocument, searchJsonArrays }: Pick<ResolvedPolicy, 'maxSearchDocument' | 'searchJsonArrays'>,
+  ) {
     this.definition = definition
-    this.#longest = longest
-    this.#sources = definition.fields.map(sourceFor)
+    this.#longest = maxSearchDocument
+    this.#sources = definition.fields.map((field) => sourceFor(field, definition.dataType, searchJsonArrays))
     for (const field of definition.fields) {
       if (isTextual(field.type)) this.#texts.set(field.path, new TextField(analysisOf(field, stem), !field.noTokenize))
       else this.#scalars.set(field.path, new ScalarField(field.type === 'KEYWORD' || field.type === 'BOOL'))
@@ -47,30 +52,34 @@ export class Content {
   }
 
   /** Returns a value as a document of this index; `undefined` if the index does not cover such values. */
-  documentOf(value: KeyspaceValue | undefined): Document | undefined {
+  documentOf(value: DocumentSource | undefined): Document | undefined {
     return documentOf(this.definition.dataType, value, this.#longest)
   }
 
   /**
-   * Indexes the current value of a key. If the value is not a document, removes the key from the index. A changed
-   * document keeps its position. Of a long text, only the first part is indexed, and `goOn()` continues.
+   * Indexes the current value of a key, or the fields of a stream entry. If it is not a document, removes it from the
+   * index. A stream entry without a value of the schema is not a document. [search.md 15] A changed document keeps its
+   * position. Of a long text, only the first part is indexed, and `goOn()` continues.
    * @returns units of work that were done
    */
-  put(key: Bytes, value: KeyspaceValue | undefined): number {
+  put(key: Bytes, value: DocumentSource | undefined): number {
     const document = this.documentOf(value)
+    const room = new ReadingRoom(this.#longest)
+    const found = document === undefined ? [] : this.#sources.map((source) => valuesIn(document, source, room))
+    const isStream = this.definition.dataType === 'STREAM'
+    // Text that was read without producing terms also counts as work, and so does each field of an entry.
+    let units = unitsPerDocument + ((this.#longest - room.left) >>> 1) + (isStream ? sizeOf(document) : 0)
     let id = this.#ids.get(key)
-    if (document === undefined) return unitsPerDocument + (id === undefined ? 0 : this.#remove(key, id))
+    if (document === undefined || (isStream && found.every(isNone)))
+      return units + (id === undefined ? 0 : this.#remove(key, id))
     if (id === undefined) {
       id = this.#next++
       this.#ids.set(key, id)
       this.#keys.set(id, key)
       this.#keySize += key.length + 8
     }
-    const room = new ReadingRoom(this.#longest)
-    let units = unitsPerDocument
-    for (const source of this.#sources) units += this.#setField(id, document, source, room)
-    // Text that was read without producing terms also counts as work.
-    return units + ((this.#longest - room.left) >>> 1)
+    for (const [at, values] of found.entries()) units += this.#setField(id, this.#sources[at]!.field, values)
+    return units
   }
 
   /** Whether the last document is completely indexed. */
@@ -97,12 +106,21 @@ export class Content {
     return this.#next
   }
 
+  knows(key: Bytes): boolean {
+    return this.#ids.has(key)
+  }
+
   has(id: number): boolean {
     return this.#keys.has(id)
   }
 
   keyOf(id: number): Bytes {
     return this.#keys.get(id)!
+  }
+
+  /** Returns whether a text of this field that is a JSON array counts as several values. */
+  readsArray(path: Bytes): boolean {
+    return this.#sources.some(({ field, readsArray }) => readsArray && field.path === path)
   }
 
   text(path: Bytes): TextField {
@@ -132,18 +150,16 @@ export class Content {
 
   readonly #later = (step: IndexingStep): void => void this.#steps.push(step)
 
-  #setField(id: number, document: Document, source: FieldSource, room: ReadingRoom): number {
-    const { path, type } = source.field
+  #setField(id: number, { path, type }: FieldDefinition, values: Scalars): number {
     if (isTextual(type)) {
-      const texts = textsIn(document, source, room)
+      const texts = values as readonly string[]
       this.#embedded.get(path)?.set(id, texts)
       return this.text(path).set(id, texts, this.#later)
     }
-    const scalars = scalarsIn(document, source, room)
-    if (!this.scalar(path).set(id, scalars)) return unitsPerValue
-    const count = isList(scalars) ? scalars.length : 1
+    if (!this.scalar(path).set(id, values)) return unitsPerValue
+    const count = isList(values) ? values.length : 1
     if (type !== 'FACET') return unitsPerValue * (1 + count)
-    const facets = [...new Set(listOf(scalars).flatMap(above))]
+    const facets = [...new Set(listOf(values).flatMap(above))]
     this.facets(path).set(id, facets)
     return unitsPerValue * (1 + count + facets.length)
   }
@@ -168,6 +184,18 @@ export class Content {
 /** Units of work for a document, in addition to the units for its values. */
 const unitsPerDocument = 8
 const unitsPerValue = 16
+
+function valuesIn(document: Document, source: FieldSource, room: ReadingRoom): Scalars {
+  return isTextual(source.field.type) ? textsIn(document, source, room) : scalarsIn(document, source, room)
+}
+
+function isNone(values: Scalars): boolean {
+  return isList(values) && values.length === 0
+}
+
+function sizeOf(document: Document | undefined): number {
+  return document?.size ?? 0
+}
 
 function above(facet: Scalar): string[] {
   return facetsAbove(String(facet))

@@ -8,7 +8,7 @@ import { maxDimension, VectorIndex } from '../values/vector-index.js'
 import { refusal } from './search-errors.js'
 
 // Embeddings of HYBRID fields. The service computes them with a model that is not public, so a test supplies a
-// function. [search.md 15]
+// function. [search.md 16]
 
 /** Number of cached vectors, after which the cache is emptied. The function is pure, so this has no visible effect. */
 const mostCached = 50_000

@@ -57,8 +57,8 @@ function conditionMatches(condition: FilterCondition, search: FilterEvaluation):
           work.charge(4 * values.countWithin(low, high))
           return values.idsWithin(low, high)
         },
-        has: (id) => values.hasWithin(id, low, high),
-        score: (id) => (values.hasWithin(id, low, high) ? 1 : 0),
+        has: (id) => values.hasWithin(id, low, high, work),
+        score: (id) => (values.hasWithin(id, low, high, work) ? 1 : 0),
       }
     }
     case 'term':

@@ -1,12 +1,13 @@
 import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { HashValue } from '../values/hash-value.js'
+import { formatJson } from '../values/json-text.js'
 import type { Json, JsonObject } from '../values/json-value.js'
 import { type FieldDefinition, isTextual, sourceOf } from '../values/search-definition.js'
 import type { Content } from './content.js'
 import { type SearchFilter, termsOf } from './filter.js'
 import type { Highlight } from './query-options.js'
-import type { Document } from './search-document.js'
+import { arrayIn, type Document } from './search-document.js'
 import { unknownField } from './search-errors.js'
 import type { Scalar } from './sorted-values.js'
 
@@ -23,6 +24,7 @@ export function highlighter(
   work: Work,
 ): (document: Document) => Document {
   const bySource = new Map<Bytes, ((value: string) => Range[])[]>()
+  const withArrays = new Set<Bytes>()
   for (const path of fields) {
     const field = content.definition.fields.find((one) => one.path === path)
     if (field === undefined) throw unknownField(path)
@@ -30,6 +32,7 @@ export function highlighter(
     const finders = bySource.get(source) ?? []
     finders.push(finderOf(field, termsOf(filter, path), content))
     bySource.set(source, finders)
+    if (content.readsArray(path)) withArrays.add(source)
   }
   const marks = [...bySource].map(([source, finders]) => {
     const mark: Mark = (value) => {
@@ -38,12 +41,28 @@ export function highlighter(
       const ranges = joined(finders.flatMap((find) => find(whole)))
       return ranges.length === 0 ? value : utf8(marked(whole, ranges, text(open), text(close)))
     }
-    return { source, mark }
+    return { source, mark: withArrays.has(source) ? inArrays(mark, work) : mark }
   })
   return (document) => {
     let result = document
     for (const { source, mark } of marks) result = withMarks(result, source, mark)
     return result
+  }
+}
+
+/** Marks each element of a text that is a JSON array. A text without marks keeps its spelling. [search.md 11] */
+function inArrays(mark: Mark, work: Work): Mark {
+  return (value) => {
+    const array = arrayIn(value)
+    if (array === undefined) return mark(value)
+    work.charge(value.length)
+    let isMarked = false
+    const marked = markedAt(array, [], (element) => {
+      const result = mark(element)
+      isMarked ||= result !== element
+      return result
+    })
+    return isMarked ? formatJson(marked, undefined, work) : value
   }
 }
 

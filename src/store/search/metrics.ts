@@ -98,7 +98,7 @@ export function valuesFor(
     over.work.charge(4 * ids.length)
     const all: Scalar[] = []
     for (const id of ids) {
-      const own = values.valuesOf(id)
+      const own = values.chargedValuesOf(id, over.work)
       for (const value of own) all.push(value)
       if (own.length === 0 && missing !== undefined) all.push(missing)
     }

@@ -6,7 +6,7 @@ import type { SearchFilter } from './filter.js'
 import { deepest, readClause, readObject } from './filter-syntax.js'
 import { refusal, shown, unknownField } from './search-errors.js'
 
-// Retrievers, which are the whole query in place of a filter. [search.md 15]
+// Retrievers, which are the whole query in place of a filter. [search.md 16]
 
 /** Query of SEARCH.QUERY, SEARCH.COUNT or SEARCH.AGGREGATE. */
 export type Query = FilterQuery | SimilarityQuery | FusedQuery

@@ -1,3 +1,4 @@
+import type { Work } from '../../kernel/work.js'
 import { type Bound, compareScalars, isList, listOf, type Scalar, type Scalars, SortedValues } from './sorted-values.js'
 
 /** Values of one field that is not TEXT. Lookup structures are created at the first query and then updated. */
@@ -52,6 +53,13 @@ export class ScalarField {
     return listOf(this.#values.get(id) ?? nothing)
   }
 
+  /** Returns the values of a document like `valuesOf()`, and charges a long list of values to the work budget. */
+  chargedValuesOf(id: number, work: Work): readonly Scalar[] {
+    const values = this.valuesOf(id)
+    if (values.length > 1) work.charge(4 * values.length)
+    return values
+  }
+
   /** Returns the documents with a value. */
   having(value: Scalar): ReadonlySet<number> {
     return this.#ids.get(value) ?? nobody
@@ -79,10 +87,12 @@ export class ScalarField {
     return [...new Set(this.#inOrder.ids(low, high))]
   }
 
-  hasWithin(id: number, low: Bound | undefined, high: Bound | undefined): boolean {
+  /** @param work the work budget, to which a long list of values is charged */
+  hasWithin(id: number, low: Bound | undefined, high: Bound | undefined, work: Work): boolean {
     const values = this.#values.get(id)
     if (values === undefined) return false
     if (!isList(values)) return isWithin(values, low, high)
+    work.charge(values.length >>> 1)
     for (const value of values) if (isWithin(value, low, high)) return true
     return false
   }

@@ -1,15 +1,20 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
 import type { KeyspaceValue } from '../keyspace/database.js'
 import { HashValue } from '../values/hash-value.js'
 import { parseJson } from '../values/json-text.js'
 import { Float, type Json, type JsonArray, JsonDocument, type JsonObject } from '../values/json-value.js'
 import { RawString } from '../values/raw-string.js'
-import { type DataType, type FieldDefinition, sourceOf } from '../values/search-definition.js'
+import { type DataType, type FieldDefinition, isTextual, sourceOf } from '../values/search-definition.js'
+import type { StreamFields } from '../values/stream-value.js'
 import { scalarIn, scalarOf } from './field-values.js'
 import type { Scalar, Scalars } from './sorted-values.js'
 
-/** Document as an index reads it: the fields of a hash, or a JSON object. */
+/** Document as an index reads it: the fields of a hash or of a stream entry, or a JSON object. */
 export type Document = HashValue | JsonObject
+
+/** Value that can be a document: the value of a key, or the fields of a stream entry. */
+export type DocumentSource = KeyspaceValue | StreamFields
 
 /**
  * Returns a value as a document for this kind of index. Returns `undefined` if the value is not such a document.
@@ -18,9 +23,10 @@ export type Document = HashValue | JsonObject
  */
 export function documentOf(
   dataType: DataType,
-  value: KeyspaceValue | undefined,
+  value: DocumentSource | undefined,
   longest: number,
 ): Document | undefined {
+  if (dataType === 'STREAM') return isEntry(value) ? documentOfEntry(value) : undefined
   if (dataType === 'HASH') return value instanceof HashValue ? value : undefined
   if (dataType === 'JSON') return value instanceof JsonDocument && value.root instanceof Map ? value.root : undefined
   const source = value instanceof RawString ? value.text : value
@@ -33,15 +39,64 @@ export function documentOf(
   }
 }
 
+function isEntry(value: DocumentSource | undefined): value is StreamFields {
+  return Array.isArray(value)
+}
+
+/**
+ * Returns the fields of an entry. If a name is repeated, the last value counts. This package chose this rule; public
+ * sources leave it open.
+ */
+function documentOfEntry(fields: StreamFields): HashValue {
+  const document = new HashValue()
+  for (let at = 0; at < fields.length; at += 2) document.set(fields[at]!, fields[at + 1]!)
+  return document
+}
+
 export interface FieldSource {
   readonly field: FieldDefinition
   readonly name: Bytes
   readonly path: readonly Bytes[]
+  /** Whether a text that is a JSON array counts as several values. */
+  readonly readsArray: boolean
+  /** Whether an empty text counts as a missing value. */
+  readonly skipsEmpty: boolean
 }
 
-export function sourceFor(field: FieldDefinition): FieldSource {
+export function sourceFor(
+  field: FieldDefinition,
+  dataType: DataType,
+  arrays: ResolvedPolicy['searchJsonArrays'],
+): FieldSource {
   const name = sourceOf(field)
-  return { field, name, path: name.split('.') as Bytes[] }
+  const isStream = dataType === 'STREAM'
+  return {
+    field,
+    name,
+    path: name.split('.') as Bytes[],
+    readsArray:
+      (arrays === 'all' ? isStream || dataType === 'HASH' : arrays === 'streams' && isStream) &&
+      takesArray(field, isStream),
+    skipsEmpty: isStream,
+  }
+}
+
+/** [search.md 11] */
+function takesArray({ type }: FieldDefinition, isStream: boolean): boolean {
+  if (isTextual(type) || type === 'KEYWORD') return true
+  return isStream && type !== 'BOOL' && type !== 'FACET'
+}
+
+const bracket = /^[ \t\r\n]*\[/
+
+/** Returns the elements of a text that is a JSON array; `undefined` for other texts. */
+export function arrayIn(value: Bytes): JsonArray | undefined {
+  if (!bracket.test(value)) return undefined
+  try {
+    return parseJson(value) as JsonArray
+  } catch {
+    return undefined
+  }
 }
 
 /** Bytes of one document that may still be read, for all fields together. Begins with `policy.maxSearchDocument`. */
@@ -77,6 +132,20 @@ export class ReadingRoom {
   }
 }
 
+/**
+ * Returns the elements of a field that is a JSON array; `undefined` if it is not. A text that is too long to be read
+ * completely is no array.
+ */
+function elementsIn(value: Bytes, { readsArray }: FieldSource, room: ReadingRoom): Json[] | undefined {
+  if (!readsArray || value.length > room.left) return undefined
+  const array = arrayIn(value)
+  if (array === undefined) return undefined
+  room.take(value, false)
+  const elements: Json[] = []
+  spread(array, elements, room)
+  return elements
+}
+
 /** An element of a list counts as this many bytes, because visiting it takes as long as reading a text of that size. */
 const bytesPerElement = 8
 
@@ -84,7 +153,8 @@ const bytesPerElement = 8
  * Returns the texts of a TEXT field. A tokenized text that is too long is cut after a word. A text that is not
  * tokenized is omitted if it is too long.
  */
-export function textsIn(document: Document, { name, path, field }: FieldSource, room: ReadingRoom): readonly string[] {
+export function textsIn(document: Document, source: FieldSource, room: ReadingRoom): readonly string[] {
+  const { name, path, field, skipsEmpty } = source
   const texts: string[] = []
   const add = (value: Json): void => {
     const taken = typeof value === 'string' ? room.take(value, !field.noTokenize) : undefined
@@ -92,8 +162,10 @@ export function textsIn(document: Document, { name, path, field }: FieldSource, 
   }
   if (document instanceof HashValue) {
     const value = document.get(name)
-    if (value !== undefined) add(value)
-    return texts
+    const elements = value === undefined ? undefined : elementsIn(value, source, room)
+    if (elements === undefined) add(value ?? null)
+    else for (const element of elements) if (typeof element === 'string') texts.push(text(element))
+    return skipsEmpty ? texts.filter((one) => one !== '') : texts
   }
   const plain = plainMember(document, path)
   if (plain !== undefined) add(plain)
@@ -102,22 +174,30 @@ export function textsIn(document: Document, { name, path, field }: FieldSource, 
 }
 
 /** Returns the distinct values of any other field. */
-export function scalarsIn(
-  document: Document,
-  { field: { type }, name, path }: FieldSource,
-  room: ReadingRoom,
-): Scalars {
+export function scalarsIn(document: Document, source: FieldSource, room: ReadingRoom): Scalars {
+  const { name, path, skipsEmpty } = source
+  const { type } = source.field
   if (document instanceof HashValue) {
     const value = document.get(name)
-    const taken = value === undefined ? undefined : room.take(value, false)
+    if (value === undefined || (skipsEmpty && value === '')) return nothing
+    const elements = elementsIn(value, source, room)
+    if (elements !== undefined) {
+      const scalars = distinct(elements, (element) => scalarOf(type, element))
+      return skipsEmpty ? scalars.filter((one) => one !== '') : scalars
+    }
+    const taken = room.take(value, false)
     return oneOrNone(taken === undefined ? undefined : scalarIn(type, taken))
   }
   const scalar = (value: Json): Scalar | undefined =>
     typeof value === 'string' && room.take(value, false) === undefined ? undefined : scalarOf(type, value)
   const plain = plainMember(document, path)
   if (plain !== undefined) return oneOrNone(scalar(plain))
+  return distinct(valuesAt(document, path, room), scalar)
+}
+
+function distinct(values: readonly Json[], scalar: (value: Json) => Scalar | undefined): Scalar[] {
   const scalars = new Set<Scalar>()
-  for (const value of valuesAt(document, path, room)) {
+  for (const value of values) {
     const found = scalar(value)
     if (found !== undefined) scalars.add(found)
   }

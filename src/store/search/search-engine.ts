@@ -14,7 +14,7 @@ import { type Found, type Retrieval, retrieved } from './retrieval.js'
 import { readQuery } from './retrievers.js'
 import { refusal, shown, unknownField } from './search-errors.js'
 import { contentRows } from './search-rows.js'
-import { catchUp, complete, currentContent, emptyContent, noteAll, rebuild } from './upkeep.js'
+import { catchUp, complete, currentContent, currentSource, emptyContent, noteAll, rebuild } from './upkeep.js'
 import { valueScore } from './value-score.js'
 
 // Search commands on the content of an index, which must exist.
@@ -78,13 +78,15 @@ export function counted(index: SearchIndex, filter: Bytes, context: CommandConte
 export function aggregate(index: SearchIndex, filter: Bytes, aggregations: Bytes, context: CommandContext): Reply {
   context.db.work.charge(unitsPerByte * aggregations.length)
   const { content, ids } = found(index, filter, { context, command: 'SEARCH.AGGREGATE' })
-  const { searchFastByDefault } = context.store.options.policy
-  return aggregated(aggregations, {
+  const { searchFastByDefault, searchEmptyAggregate } = context.store.options.policy
+  const reply = aggregated(aggregations, {
     content,
     ids,
     work: context.db.work,
     isFast: (field) => isFast(field, searchFastByDefault),
   })
+  // [search.md 0] Invalid aggregations are errors even then.
+  return ids.length === 0 && searchEmptyAggregate === 'null' ? null : reply
 }
 
 /** Implements SEARCH.QUERY. [search.md 7] */
@@ -132,8 +134,9 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
     const key = content.keyOf(id)
     // The row shows the current value of the key. With an indexing delay, a document that was deleted in the meantime
     // has no row. This package chose this rule; public sources leave it open.
-    const value = db.value(key)
+    const value = currentSource(index, key, db)
     if (typeof value === 'string') work.charge(value.length >>> 1)
+    else if (Array.isArray(value)) work.charge(value.length)
     const document = content.documentOf(value)
     if (document === undefined) continue
     const shownScore = formatScore(score)

@@ -1,4 +1,5 @@
 import type { Analyse } from './analysis.js'
+import { maxSlop } from './field-operators.js'
 
 /** Word numbers at which a term occurs in one document: a single number, or several in ascending order. */
 export type Positions = number | readonly number[]
@@ -116,22 +117,34 @@ export class TextField {
     }
     if (texts.length === 0) return units
     const reading: Reading = { id, at: 0, length: 0, terms: [] }
-    if (this.#isDivisible && texts.reduce((sum, { length }) => sum + length, 0) > perStep) {
-      for (const text of texts) {
-        for (const piece of piecesOf(text)) later(() => this.#read(piece, reading))
-        later(() => {
-          reading.at += gap
-          return 0
-        })
-      }
-      later(() => this.#keep(texts, reading))
-      return units
+    if (texts.reduce((sum, text) => sum + sizeOf(text), 0) <= perStep)
+      return units + this.#readAll(texts, reading) + this.#keep(texts, reading)
+    let short: string[] = []
+    let size = 0
+    for (const text of texts) {
+      const pieces = this.#isDivisible ? piecesOf(text) : [text]
+      size += sizeOf(text)
+      if (pieces.length === 1) short.push(text)
+      if (size <= perStep) continue
+      const before = short
+      later(() => this.#readAll(before, reading))
+      ;[short, size] = [[], 0]
+      if (pieces.length === 1) continue
+      for (const piece of pieces) later(() => this.#read(piece, reading))
+      // Adds the gap after the long text.
+      later(() => this.#readAll([''], reading))
     }
+    later(() => this.#readAll(short, reading) + this.#keep(texts, reading))
+    return units
+  }
+
+  #readAll(texts: readonly string[], reading: Reading): number {
+    let units = 0
     for (const text of texts) {
       units += this.#read(text, reading)
       reading.at += gap
     }
-    return units + this.#keep(texts, reading)
+    return units
   }
 
   #read(text: string, reading: Reading): number {
@@ -212,13 +225,18 @@ export class TextField {
   }
 }
 
-/** Gap in words between two elements of a list. This package chose the number; public sources leave it open. */
-const gap = 100
+/** Gap in words between two elements of a list. No phrase has words of two elements, whatever its slop. */
+const gap = maxSlop + 1
 
 const none: Postings = new Map<number, Positions>()
 
 export function countOf(positions: Positions): number {
   return typeof positions === 'number' ? 1 : positions.length
+}
+
+/** Returns the characters that a text counts as: a short text also costs time. */
+function sizeOf(text: string): number {
+  return text.length + 8
 }
 
 /** Splits a text into parts without splitting a word. */

@@ -1,7 +1,11 @@
+import type { Bytes } from '../../kernel/bytes.js'
 import type { CommandContext } from '../command/command.js'
-
-import type { SearchIndex } from '../values/search-index.js'
+import type { Database } from '../keyspace/database.js'
+import { type SearchIndex, wholeStream } from '../values/search-index.js'
+import { formatId, parseId } from '../values/stream-id.js'
+import { Stream } from '../values/stream-value.js'
 import { Content } from './content.js'
+import type { DocumentSource } from './search-document.js'
 import { stemOf } from './stems.js'
 
 type Store = CommandContext['store']
@@ -34,14 +38,33 @@ export function rebuild(index: SearchIndex, { db, store }: CommandContext): void
 }
 
 export function emptyContent({ definition }: SearchIndex, { options }: Store): Content {
-  return new Content(definition, stemOf(definition.language), options.policy.maxSearchDocument)
+  return new Content(definition, stemOf(definition.language), options.policy)
 }
 
 /** Marks all keys that a new index covers as written now. */
 export function noteAll(index: SearchIndex, { db }: Store, now: number): void {
-  db.forEach((_value, key) => {
-    if (index.covers(key)) index.note(key, now)
-  })
+  forEachCovered(index, db, (key) => index.note(key, now))
+}
+
+/** Visits all keys that an index covers, or the IDs of all entries of its stream. */
+function forEachCovered(index: SearchIndex, db: Database, visit: (key: Bytes) => void): void {
+  if (index.streamKey === undefined) {
+    db.forEach((_value, key) => {
+      if (index.covers(key)) visit(key)
+    })
+    return
+  }
+  const stream = db.peek(index.streamKey)
+  if (stream instanceof Stream) for (const { id } of stream.entries) visit(formatId(id))
+}
+
+/** Returns the current value of a key, or the fields of an entry if the index is over a stream. */
+export function currentSource(index: SearchIndex, key: Bytes, db: Database): DocumentSource | undefined {
+  if (index.streamKey === undefined) return db.value(key)
+  // `value()` could remove the expired stream, which changes the pending entries that the caller visits.
+  const stream = db.peek(index.streamKey)
+  const id = parseId(key)
+  return stream instanceof Stream && id !== undefined ? stream.entries.get(id) : undefined
 }
 
 /** Units of work in one slice, for all indexes of a store together. A slice takes about 25 ms. */
@@ -54,8 +77,7 @@ export function catchUp(store: Store): boolean {
     left -= units
     return left > 0
   }
-  for (const index of store.db.search.all.values())
-    if (!takeIn(index, contentOf(index, store), store, dueUntil(store), mayGoOn)) return false
+  for (const index of store.db.search.all.values()) if (!takeIn(index, store, dueUntil(store), mayGoOn)) return false
   return true
 }
 
@@ -68,10 +90,9 @@ function dueUntil({ options }: Store): number {
 function takenIn(index: SearchIndex, { db, store }: CommandContext, until: number): Content {
   // Removes expired keys first, because an expiration is also a change.
   db.sweep()
-  const content = contentOf(index, store)
   const due = dueUntil(store)
   const { work } = db
-  const isDone = takeIn(index, content, store, until, (units, isEarlier, at) => {
+  const isDone = takeIn(index, store, until, (units, isEarlier, at) => {
     if (isEarlier && at <= due) return true
     const isEnough = units <= work.left
     work.left = isEnough ? work.left - units : 0
@@ -79,7 +100,7 @@ function takenIn(index: SearchIndex, { db, store }: CommandContext, until: numbe
   })
   // `charge()` throws, because no work is left. Documents that were already indexed stay indexed.
   if (!isDone) work.charge(1)
-  return content
+  return contentOf(index, store)
 }
 
 /**
@@ -92,12 +113,26 @@ function contentOf(index: SearchIndex, store: Store): Content {
   const written = [...index.pending]
   const known = new Set(index.pending.keys())
   index.pending.clear()
-  store.db.forEach((_value, key) => {
-    if (index.covers(key) && !known.has(key)) index.note(key, Number.NEGATIVE_INFINITY)
+  forEachCovered(index, store.db, (key) => {
+    if (!known.has(key)) index.note(key, Number.NEGATIVE_INFINITY)
   })
   for (const [key, at] of written) index.note(key, at)
   index.content = content
   return content
+}
+
+/**
+ * Forgets all documents of an earlier stream, and marks the entries of the present one as written.
+ * @param isEarlier whether the stream was replaced before the current request, which then is not charged
+ * @returns units of work that were done
+ */
+function beginAgain(index: SearchIndex, isEarlier: boolean, store: Store): number {
+  const written = index.pending.size
+  index.content = undefined
+  contentOf(index, store)
+  const again = index.pending.size - written
+  index.earlier = isEarlier ? index.earlier + again : 0
+  return again
 }
 
 /**
@@ -106,11 +141,11 @@ function contentOf(index: SearchIndex, store: Store): Content {
  */
 function takeIn(
   index: SearchIndex,
-  content: Content,
-  { db }: Store,
+  store: Store,
   until: number,
   mayGoOn: (units: number, isEarlier: boolean, at: number) => boolean,
 ): boolean {
+  const content = contentOf(index, store)
   const { pending } = index
   let taken = 0
   let isDone = true
@@ -125,7 +160,11 @@ function takeIn(
     taken++
     const isEarlier = taken <= index.earlier
     const goesOn = (units: number): boolean => mayGoOn(units, isEarlier, at)
-    if (goesOn(content.put(key, db.value(key))) && completes(goesOn)) continue
+    if (key === wholeStream && index.streamKey !== undefined) {
+      index.taken(taken)
+      return goesOn(beginAgain(index, isEarlier, store)) && takeIn(index, store, until, mayGoOn)
+    }
+    if (goesOn(content.put(key, currentSource(index, key, store.db))) && completes(goesOn)) continue
     isDone = taken === pending.size && content.isComplete
     break
   }

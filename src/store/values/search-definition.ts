@@ -26,10 +26,10 @@ export function isTextual(type: FieldType): boolean {
  */
 export type Embed = (texts: readonly string[]) => readonly Float32Array[]
 
-/** Kind of keys that an index covers. */
-export type DataType = 'JSON' | 'HASH' | 'STRING'
+/** Kind of keys that an index covers. A STREAM index covers the entries of one stream. [search.md 15] */
+export type DataType = 'JSON' | 'HASH' | 'STRING' | 'STREAM'
 
-export const dataTypes: readonly DataType[] = ['JSON', 'HASH', 'STRING']
+export const dataTypes: readonly DataType[] = ['JSON', 'HASH', 'STRING', 'STREAM']
 
 export interface FieldDefinition {
   /** Name that filters use. Dots separate the names of nested objects. */
@@ -45,6 +45,7 @@ export interface FieldDefinition {
 /** Definition from SEARCH.CREATE. */
 export interface IndexDefinition {
   readonly dataType: DataType
+  /** Prefixes of the covered keys. A STREAM index has one element: the key of its stream. */
   readonly prefixes: readonly Bytes[]
   readonly language: Language
   /** Fields in the order of their declaration. */

@@ -23,6 +23,15 @@ export interface Trim {
   readonly references: References
 }
 
+/** Search index over a stream. It indexes the changed entries later. */
+export interface StreamFollower {
+  /**
+   * Called after an entry was added or deleted.
+   * @param isThere whether the entry was added
+   */
+  entryChanged(id: StreamId, isThere: boolean): void
+}
+
 /** Number of entries in one node of redis-server's tree. Approximate trimming deletes at least this many entries. */
 export const nodeEntries = 100
 
@@ -38,6 +47,8 @@ export class Stream implements Container {
   maxDeletedId: StreamId = firstId
   /** Number of entries ever added, as far as known. */
   added = 0
+  /** Copies have no follower. */
+  follower: StreamFollower | undefined
   /**
    * Fields of the latest entry. Most entries of a stream have the same field names, so a new entry reuses these
    * strings.
@@ -62,10 +73,11 @@ export class Stream implements Container {
     this.entries.set(id, fields)
     this.topId = id
     this.added++
+    this.follower?.entryChanged(id, true)
   }
 
   delete(id: StreamId): boolean {
-    if (!this.entries.delete(id)) return false
+    if (!this.#remove(id)) return false
     if (compareIds(id, this.maxDeletedId) > 0) this.maxDeletedId = id
     return true
   }
@@ -80,7 +92,9 @@ export class Stream implements Container {
       return this.#trimSingly('length' in to ? lastId : to.id, Math.min(surplus, limit), references)
     }
     const count = Math.min(surplus, limit)
+    const removed = this.follower === undefined ? [] : this.#firstIds(count)
     this.entries.deleteFirst(count)
+    for (const id of removed) this.follower?.entryChanged(id, false)
     return count
   }
 
@@ -155,13 +169,28 @@ export class Stream implements Container {
     return copy
   }
 
+  #remove(id: StreamId): boolean {
+    if (!this.entries.delete(id)) return false
+    this.follower?.entryChanged(id, false)
+    return true
+  }
+
+  #firstIds(count: number): StreamId[] {
+    const ids: StreamId[] = []
+    for (const { id } of this.entries) {
+      if (ids.length >= count) break
+      ids.push(id)
+    }
+    return ids
+  }
+
   #trimSingly(end: StreamId, most: number, references: References): number {
     let count = 0
     for (let next = this.entries.first(); next !== undefined && count < most; ) {
       const { id } = next
       if (compareIds(id, end) >= 0) break
       if (references === 'drop') this.dropReferences(id)
-      if ((references !== 'protect' || !this.isReferenced(id)) && this.entries.delete(id)) count++
+      if ((references !== 'protect' || !this.isReferenced(id)) && this.#remove(id)) count++
       const following = nextId(id)
       next = following && this.entries.ceiling(following)
     }

@@ -311,3 +311,72 @@ it('SEARCH commands run through exec() and in a script', async () => {
   expect(await redis.exec(['SEARCH.LISTINDEXES'])).toEqual([['name', 'i', 'type', 'JSON']])
   expect(await redis.eval("return redis.call('SEARCH.QUERY', 'i', '{}', 'NOCONTENT')", [], [])).toEqual([['x:1', 1]])
 })
+
+describe('redis.search over a stream', () => {
+  const schema = s.object({ message: s.string(), service: s.keyword(), severity: s.number('U64'), at: s.date().fast() })
+  const definition = { name: 'log', dataType: 'stream', stream: 'events', schema } as const
+  const entry = {
+    message: 'Payment authorization failed',
+    service: 'checkout',
+    severity: 4,
+    at: '2026-08-24T09:30:00Z',
+  }
+
+  const open = async () => {
+    const log = await redis.search.createIndex(definition)
+    await redis.xadd('events', '1-0', entry)
+    await redis.xadd('events', '2-0', { ...entry, message: 'Order completed', severity: 1 })
+    await redis.xadd('events', '3-0', { message: 'Order failed', service: ['shop', 'checkout'], severity: 3 })
+    expect(await log.waitIndexing()).toBe(1)
+    return log
+  }
+
+  it('createIndex(), describe() and query() have the entries as documents', async () => {
+    const log = await open()
+    expect(await log.describe()).toMatchObject({ name: 'log', dataType: 'stream', prefixes: ['events'] })
+    await redis.search.createIndex({ ...definition, existsOk: true, skipInitialScan: true, language: 'english' })
+    await expect(redis.search.createIndex(definition)).rejects.toThrow('ERR Index log already exists')
+    await expect(redis.search.createIndex({ ...definition, name: 'second' })).rejects.toThrow(
+      'ERR Stream events is already bound to index log',
+    )
+    const filter = { message: 'authorization', severity: { $gte: 3 } } as const
+    expect(await log.query({ filter })).toEqual([{ key: '1-0', score: expect.any(Number), data: entry }])
+    expect(await log.query({ filter, select: { severity: true } })).toEqual([
+      { key: '1-0', score: expect.any(Number), data: { severity: 4 } },
+    ])
+    const [found] = await log.query({ filter: { service: 'shop' }, highlight: { fields: ['service'] } })
+    expect(found).toMatchObject({ key: '3-0', data: { service: ['<em>shop</em>', 'checkout'] } })
+    await redis.xdel('events', '1-0')
+    await log.waitIndexing()
+    expect(await log.query({ filter })).toEqual([])
+    await redis.del('events')
+    expect(await log.count({ filter: {} })).toEqual({ count: 0 })
+  })
+
+  it('aggregate() returns pages of $composite, whose afterKey it accepts', async () => {
+    const log = await open()
+    const sources = [
+      { service: { $terms: { field: 'service' } } },
+      { step: { $histogram: { field: 'severity', interval: 2 } } },
+    ]
+    const page = async (after?: unknown) =>
+      (
+        (await log.aggregate({
+          aggregations: {
+            by: { $composite: { sources, size: 2, after }, $aggs: { most: { $max: { field: 'severity' } } } },
+          },
+        } as never)) as { by: { buckets: object[]; afterKey?: unknown } }
+      ).by
+    const first = await page()
+    expect(first.buckets).toEqual([
+      { key: { service: 'checkout', step: 0 }, docCount: 1, most: { value: 1 } },
+      { key: { service: 'checkout', step: 2 }, docCount: 1, most: { value: 3 } },
+    ])
+    const second = await page(first.afterKey)
+    expect(second.buckets).toEqual([
+      { key: { service: 'checkout', step: 4 }, docCount: 1, most: { value: 4 } },
+      { key: { service: 'shop', step: 2 }, docCount: 1, most: { value: 3 } },
+    ])
+    expect(await page(second.afterKey)).toEqual({ buckets: [] })
+  })
+})

@@ -10,7 +10,7 @@ import { running, searchingSandbox } from './searching.js'
 let sandbox: Sandbox
 
 beforeEach(async () => {
-  sandbox = await searchingSandbox()
+  sandbox = await searchingSandbox({ policy: { searchEmptyAggregate: 'values' } })
 })
 
 /** Converts alternating names and values to an object, and lists of these to lists of objects. */
@@ -332,7 +332,18 @@ describe('SEARCH.AGGREGATE [13]', () => {
     expect(aggregate({})).toEqual([])
   })
 
-  it('replies for an index without documents', () => {
+  it('replies null if no document matches [0]', async () => {
+    const run = running(await searchingSandbox())
+    run('SEARCH.CREATE i ON JSON PREFIX 1 x: SCHEMA n F64 FAST k KEYWORD')
+    const of = (filter: string, aggregations: string) => run('SEARCH.AGGREGATE i', filter, aggregations)
+    expect(of('{}', '{"x":{"$sum":{"field":"n"}}}')).toBeNull()
+    run('JSON.SET x:1 $', '{"n":1,"k":"a"}')
+    expect(of('{"k":"b"}', '{"x":{"$sum":{"field":"n"}},"y":{"$terms":{"field":"k"}}}')).toBeNull()
+    expect(of('{"k":"a"}', '{"x":{"$sum":{"field":"n"}}}')).toEqual(['x', ['value', 1]])
+    expect(() => of('{"k":"b"}', '{"x":{"$sum":{}}}')).toThrow(/^ERR Aggregation 'x' is missing/)
+  })
+
+  it('replies for an index without documents under searchEmptyAggregate: values', () => {
     fill([])
     expect(
       aggregate({

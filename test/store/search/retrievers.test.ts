@@ -5,7 +5,7 @@ import type { CommandArg, PlainReply } from '../../../src/store/direct-store.js'
 import { runs } from '../../support/effort.js'
 import { searchingSandbox } from './searching.js'
 
-// HYBRID fields and retrievers. [search.md 15]
+// HYBRID fields and retrievers. [search.md 16]
 
 const topics = ['cat', 'dog', 'stock']
 /** Counts words, so that the similarity of two texts is easy to see. */
@@ -151,7 +151,7 @@ describe('$ann', () => {
 })
 
 describe('$rrf and $standard', () => {
-  /** A = [d1, d2], B = [d2, d3], as in search.md 15. */
+  /** A = [d1, d2], B = [d2, d3], as in search.md 16. */
   async function lists(): Promise<(rrf: object, ...more: CommandArg[]) => PlainReply> {
     const { store } = await searchingSandbox({ policy: { searchScore: 'constant' } })
     store.run('SEARCH.CREATE', 'i', ...'ON HASH PREFIX 1 d SCHEMA a KEYWORD b KEYWORD'.split(' '))

@@ -205,3 +205,99 @@ describe('work of a search', () => {
     expect(count({ t: { $phrase: { value: 'text number w', prefix: true } } })).toBe(3000)
   })
 })
+
+describe('arrays of very many elements', () => {
+  const many = (count: number, of: (at: number) => unknown) =>
+    JSON.stringify(Array.from({ length: count }, (_, at) => of(at)))
+
+  it('are indexed in slices, and only as far as policy.maxSearchDocument allows', async () => {
+    const { run, rest } = await open('t TEXT k KEYWORD')
+    const plain = await turnsDuring(rest.post('', ['PING']))
+    run(
+      'HSET d:1 t',
+      many(60_000, (at) => at.toString(36)),
+    )
+    const asked = rest.post('', ['SEARCH.COUNT', 'i', '{"t":{"$eq":"xyz"}}'])
+    expect(await turnsDuring(asked)).toBeGreaterThan(plain + 1)
+    expect((await asked).json).toEqual({ result: 1 })
+    // A text beyond the limit is no array.
+    run(
+      'HSET d:2 k',
+      many(1_000_000, () => 'a'),
+    )
+    run(
+      'HSET d:3 k',
+      many(100_000, () => 'a'),
+    )
+    expect(run('SEARCH.COUNT i', '{"k":"a"}')).toBe(1)
+  })
+
+  it.each([
+    ['brackets without an end', '['.repeat(900_000)],
+    ['brackets that nest too deeply', '['.repeat(400_000) + ']'.repeat(400_000)],
+    ['an array that is cut', `[${'1,'.repeat(400_000)}`],
+    ['blanks', ' '.repeat(900_000)],
+  ])('are texts if they are no JSON: %s', async (_name, text) => {
+    const { run } = await open(Array.from({ length: 500 }, (_, at) => `f${at} KEYWORD FROM k`).join(' '))
+    run('HSET d:1 k', text)
+    expect(run('SEARCH.COUNT i', JSON.stringify({ f0: { $gte: '' } }))).toBe(1)
+  })
+
+  it('count toward the work of conditions and aggregations that read them', async () => {
+    const { run } = await open('o KEYWORD')
+    run('SEARCH.CREATE s ON STREAM x SCHEMA n U64 FAST')
+    for (let at = 0; at < 3; at++)
+      run(
+        'XADD x * n',
+        many(60_000, (at) => at),
+      )
+    const excluded = Array.from({ length: 500 }, (_, at) => ({ n: { $gt: 100_000 + at, $lt: 200_000 } }))
+    expect(() => run('SEARCH.COUNT s', JSON.stringify({ n: { $gte: 0 }, $mustNot: excluded }))).toThrow('max work')
+    const aggregate = (asked: unknown) => run('SEARCH.AGGREGATE s', '{}', JSON.stringify(asked))
+    const ranges = Array.from({ length: 500 }, (_, at) => ({ from: 100_000 + at }))
+    for (const args of [{ $range: { field: 'n', ranges } }, { $terms: { field: 'n', order: { key: 'asc' } } }])
+      expect(() => aggregate({ a: args, b: args, c: args, d: args, e: args })).toThrow('max work')
+    expect(aggregate({ a: { $max: { field: 'n' } } })).toEqual(['a', ['value', 59_999]])
+  })
+})
+
+describe('$composite', () => {
+  const source = { $terms: { field: 'n' } }
+  const sources = (count: number, of: unknown = source) =>
+    Array.from({ length: count }, (_, at) => ({ [`s${at}`]: of }))
+  const asked = async (composite: unknown) => {
+    const { run } = await open('o KEYWORD')
+    run('SEARCH.CREATE s ON STREAM x SCHEMA n U64 FAST m U64 FAST')
+    run('XADD x 1-0 n', JSON.stringify(Array.from({ length: 20_000 }, (_, at) => at)), 'm', 1)
+    return run('SEARCH.AGGREGATE s', '{}', JSON.stringify({ a: { $composite: composite } }))
+  }
+
+  it.each([
+    ['combinations of two sources', { sources: sources(2) }],
+    ['combinations of 64 sources', { sources: sources(64) }],
+    ['combinations beyond all numbers', { sources: sources(200) }],
+    ['very many sources', { sources: sources(200_000, { $terms: { field: 'm' } }) }],
+    ['a long list of keys', { sources: sources(1), after: Array.from({ length: 900_000 }, (_, at) => `s${at}`) }],
+  ])('has a limit of work: %s', async (_name, composite) => {
+    await expect(asked(composite)).rejects.toThrow('max work')
+  })
+
+  it.each([
+    ['a very long key', { s0: `u64:${'9'.repeat(500_000)}` }],
+    ['many keys', Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`s${at}`, 'u64:1']))],
+  ])('rejects a cursor with %s', async (_name, after) => {
+    await expect(asked({ sources: sources(1), after })).rejects.toThrow("for 'after'")
+  })
+
+  it('has the values as keys if the interval is smaller than their precision', async () => {
+    for (const interval of [1e-300, 5e-324]) {
+      const histogram = { $histogram: { field: 'm', interval } }
+      expect(await asked({ sources: [{ s: histogram }] })).toEqual([
+        'a',
+        ['buckets', [['key', ['s', 1], 'docCount', 1]]],
+      ])
+    }
+    const wide = { $histogram: { field: 'm', interval: 1e308 } }
+    expect(await asked({ sources: [{ s: wide }] })).toEqual(['a', ['buckets', [['key', ['s', 0], 'docCount', 1]]]])
+  })
+})

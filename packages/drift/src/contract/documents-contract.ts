@@ -141,6 +141,25 @@ export const searchCases: readonly Case[] = cases(
   SEARCH.DROP @i
   SEARCH.DROP @i
   SEARCH.CREATE @i
+  # an index over a stream
+  SEARCH.CREATE @i ON STREAM @s SCHEMA title TEXT n U64 FAST kind KEYWORD
+  SEARCH.CREATE @i ON STREAM @s EXISTSOK SCHEMA title TEXT n U64 FAST kind KEYWORD
+  XADD @s 1-0 title 'red laptop' n 1 kind '["a","b"]'
+  XADD @s 2-0 title 'blue phone' n 2 kind b
+  XADD @s 3-0 more x
+  SEARCH.WAITINDEXING @i
+  ... 200
+  SEARCH.COUNT @i '{}'
+  SEARCH.COUNT @i '{"kind":"b"}'
+  SEARCH.QUERY @i '{"n":2}' NOCONTENT ORDERBY n
+  SEARCH.AGGREGATE @i '{}' '{"by":{"$composite":{"size":1,"sources":[{"kind":{"$terms":{"field":"kind"}}}]}}}'
+  SEARCH.AGGREGATE @i '{"n":9}' '{"total":{"$sum":{"field":"n"}}}'
+  XDEL @s 1-0
+  SEARCH.WAITINDEXING @i
+  ... 200
+  SEARCH.COUNT @i '{}'
+  SEARCH.DROP @i
+  ! DEL @s
   ! SEARCH.ALIASDEL @alias
   ! SEARCH.DROP @i
 `,

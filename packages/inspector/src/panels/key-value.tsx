@@ -17,7 +17,8 @@ function SearchFields({ value }: { readonly value: Extract<DumpedKey, { type: 's
   return (
     <table class="pn-rows">
       <caption>
-        {value.on} keys of {value.prefixes.map(shownKey).join(', ')}, {value.language}
+        {value.on === 'STREAM' ? 'entries of stream' : `${value.on} keys of`} {value.prefixes.map(shownKey).join(', ')},{' '}
+        {value.language}
       </caption>
       <tbody>
         {value.fields.map(({ path, type }) => (
