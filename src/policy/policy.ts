@@ -89,6 +89,12 @@ export interface Policy {
   monthlyRequestLimit: number | undefined
   /** Maximum size in bytes of all keys and values, `undefined` for no limit. [store.md 10] */
   maxStorageSize: number | undefined
+  /**
+   * What a write does that would exceed `maxStorageSize`. `off`: it is rejected. `optimistic-volatile`: keys are evicted
+   * until the write fits, random keys with an expiration first, then any random keys. The seed decides which. A write
+   * that does not fit even then is rejected. [store.md 10, choice]
+   */
+  eviction: 'off' | 'optimistic-volatile'
   /** Maximum size in bytes of one key. [store.md 10] */
   maxKeySize: number
   /** Maximum size in bytes of one key's value, `undefined` for no limit. [store.md 10] */
@@ -345,6 +351,7 @@ export const defaultPolicy: ResolvedPolicy = {
   dailyRequestLimit: undefined,
   monthlyRequestLimit: undefined,
   maxStorageSize: undefined,
+  eviction: 'off',
   maxKeySize: 32_768,
   maxRecordSize: undefined,
   maxPendingPerConsumer: undefined,

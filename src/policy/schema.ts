@@ -53,6 +53,7 @@ const policies: Schemas<Policy> = {
   dailyRequestLimit: limit,
   monthlyRequestLimit: limit,
   maxStorageSize: limit,
+  eviction: v.picklist(['off', 'optimistic-volatile']),
   maxKeySize: amount,
   maxRecordSize: limit,
   maxPendingPerConsumer: limit,

@@ -47,7 +47,10 @@ export function describeEntry(entry: Entry, wording: EntryWording, told?: string
         details: entry.note === undefined ? [] : [phrase(entry.note, 300, redaction)],
       }
     case 'keyspace':
-      return { head: `key ${word(text(entry.key), redaction)}: ${plainText(entry.event)}`, details: [] }
+      return {
+        head: `key ${word(text(entry.key), redaction)}: ${plainText(entry.event)}`,
+        details: entry.reason === undefined ? [] : [phrase(entry.reason, 300, redaction)],
+      }
     case 'published':
       return published(entry, wording)
     case 'attempt':

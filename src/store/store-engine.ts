@@ -26,6 +26,7 @@ import { type EventFlags, noEvents } from './keyspace/keyspace-events.js'
 import { Notifications } from './keyspace/notifications.js'
 import { PubSub } from './keyspace/pubsub.js'
 import { ScanCursors } from './keyspace/scan-cursors.js'
+import { StorageMeter } from './keyspace/storage-meter.js'
 import { Watches } from './keyspace/watches.js'
 import { CostMeter } from './meter.js'
 import { Persistence } from './persistence.js'
@@ -53,6 +54,8 @@ export class StoreEngine implements CommandStore {
   readonly waiting: BlockedClients = new BlockedClients(this)
   readonly diagnostics: Diagnostics
   readonly persistence: Persistence
+  /** Size of all keys and values; `undefined` if it is not limited. */
+  readonly storage: StorageMeter | undefined
   connections = 0
   readonly watches: Watches = new Watches()
   readonly scripts: Scripts = new Scripts(this)
@@ -85,13 +88,19 @@ export class StoreEngine implements CommandStore {
     this.diagnostics = new Diagnostics(options.warnOnce)
     const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, this.docs)
     this.db = new Database(now, this.work, refuseText, (eventClass, event, key) => {
+      if (this.storage !== undefined && eventClass !== 'm') this.storage.record(key)
       if (this.db.search.isWatching) this.db.search.record(key)
       if (this.#notifications.hearsAny) this.#notifications.announce(eventClass, event, key)
       if (this.waiting.size > 0) this.waiting.record(eventClass, event, key)
       if (this.watches.size > 0 && eventClass !== 'm') this.watches.touch(key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
-    this.db.cleared = () => this.waiting.cleared()
+    const { maxStorageSize } = options.policy
+    this.storage = maxStorageSize === undefined ? undefined : new StorageMeter(this.db, options.random.fork('eviction'))
+    this.db.cleared = () => {
+      this.storage?.cleared()
+      this.waiting.cleared()
+    }
     this.db.clearing = () => {
       if (this.watches.size > 0) this.watches.clear((key) => this.db.has(key))
     }
@@ -209,6 +218,7 @@ export class StoreEngine implements CommandStore {
       return reply
     } finally {
       this.db.settle()
+      this.storage?.settle()
       if (this.#notifications.hearsExpiry) this.#notifications.setAlarm()
     }
   }
