@@ -70,6 +70,12 @@ export interface Policy {
    * `nopass`, rules for subcommands, and selectors. [store.md 6.3]
    */
   aclRules: 'service' | 'redis'
+  /**
+   * A status `OK` inside an array of a base64 response, for example of a script. `encoded`: as base64, which each client
+   * decodes. `raw`: unchanged, as the service seems to send it; SDKs before 1.40, whose default is base64, then read it
+   * as 8. [store.md 3.2]
+   */
+  nestedStatus: 'encoded' | 'raw'
   /** Maximum size in bytes of one command's arguments, and of its reply. [store.md 10] */
   maxRequestSize: number
   /**
@@ -345,6 +351,7 @@ export const defaultPolicy: ResolvedPolicy = {
   maxForkBytes: 536_870_912,
   commands: 'all',
   aclRules: 'service',
+  nestedStatus: 'encoded',
   maxRequestSize: 10_485_760,
   maxResponseSize: 104_857_600,
   maxWork: 4_000_000,

@@ -47,6 +47,7 @@ const policies: Schemas<Policy> = {
   maxForkBytes: limit,
   commands: v.picklist(['all', 'documented']),
   aclRules: v.picklist(['service', 'redis']),
+  nestedStatus: v.picklist(['encoded', 'raw']),
   maxRequestSize: amount,
   maxResponseSize: amount,
   maxWork: amount,

@@ -71,6 +71,7 @@ export class StoreEngine implements CommandStore {
    * number. [store.md 2.2]
    */
   #writes = 0
+  #writesBefore = 0
   #context: CommandContext
   /** Whether the running commands belong to one request and share its work budget. */
   #isRequest = false
@@ -124,6 +125,11 @@ export class StoreEngine implements CommandStore {
 
   get writes(): number {
     return this.#writes
+  }
+
+  /** Number of write commands before the running request. */
+  get writesBefore(): number {
+    return this.#isRequest ? this.#writesBefore : this.#writes
   }
 
   /** Counts a write that ran in another process, on a store that takes the place of this one. */
@@ -232,6 +238,7 @@ export class StoreEngine implements CommandStore {
     if (this.#isRequest) return this.inWordsOf(docs, run)
     this.#beginWork()
     this.#isRequest = true
+    this.#writesBefore = this.#writes
     try {
       return this.inWordsOf(docs, run)
     } finally {
