@@ -6,7 +6,7 @@ import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import { methodsOfClient } from '../../support/sdk-methods.js'
 import { startAt, table } from './method-table.js'
 
-// Every method of the client that sends a command is answered. The methods are read from the types of the package.
+// The store replies to every method of the client that sends a command. The methods are read from the types of the package.
 
 let sandbox: Sandbox
 beforeEach(() => {
@@ -33,7 +33,7 @@ async function fill(before: string): Promise<void> {
 }
 
 describe.each(['base64', false] as const)('with responseEncoding %s', (responseEncoding) => {
-  test.each(table)('$method() is answered', async ({ before, call, reply, rejects, sendsNothing }) => {
+  test.each(table)('replies to $method()', async ({ before, call, reply, rejects, sendsNothing }) => {
     await fill(before)
     const { env, traffic } = sandbox
     const at = { url: env.UPSTASH_REDIS_REST_URL!, token: env.UPSTASH_REDIS_REST_TOKEN! }
