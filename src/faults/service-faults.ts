@@ -13,17 +13,17 @@ import { done, inBothPhases, statusResponse, wasRefused, wasReset } from './shar
 
 /**
  * Makes a read return the value that the key had before its last `versions` changes (default 1).
+ * @param options `unlessSynced`: reads of a request with the newest sync token get the present values, as on the
+ * service. SDKs send the token of the latest response, unless `readYourWrites` is false.
  * @example
  * sandbox.faults.add({ on: 'store.command', match: { command: 'GET' }, times: 1, fault: fault.staleRead() })
  * await redis.set('stock', 5)
  * await redis.set('stock', 4)
  * expect(await redis.get('stock')).toBe(5)
- * @param options `unlessSynced`: reads of a request with the newest sync token get the present values, as on the
- * service. SDKs send the token of the latest response, unless `readYourWrites` is false.
  */
 export function staleRead(versions = 1, options: { readonly unlessSynced?: true } = {}): FaultOf<'stale-read'> {
   checkOptionNames('fault.staleRead()', options, { unlessSynced: true })
-  return { kind: 'stale-read', versions, ...options }
+  return { kind: 'stale-read', versions, ...(options.unlessSynced === true && { unlessSynced: true }) }
 }
 
 /**
