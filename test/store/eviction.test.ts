@@ -303,7 +303,7 @@ async function program(seed: number, after: (sandbox: Sandbox) => void): Promise
   const { sandbox } = open(most, { seed })
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
   const steps = fc.oneof({ weight: 15, arbitrary: step }, { weight: 1, arbitrary: wait })
-  for (const next of fc.sample(steps, { numRuns: amount(100, 100, 600), seed })) {
+  for (const next of fc.sample(steps, { numRuns: amount(80, 100, 600), seed })) {
     if (typeof next === 'number') {
       await sandbox.clock.advance(next)
       continue
@@ -314,7 +314,7 @@ async function program(seed: number, after: (sandbox: Sandbox) => void): Promise
   return sandbox
 }
 
-const seeds = Array.from({ length: runs(12, 40, 300) }, (_, index) => seedOr(1) + index)
+const seeds = Array.from({ length: runs(4, 40, 300) }, (_, index) => seedOr(1) + index)
 
 test.each(seeds)('random program %i never leaves the store above its limit', async (seed) => {
   const sandbox = await program(seed, ({ store }) => {
@@ -339,7 +339,7 @@ test('random programs evict keys of both kinds', async () => {
 test.each(seeds)('the size after random program %i is that of a full count', async (seed) => {
   using sandbox = createSandbox({ seed, policy: { maxStorageSize: 1_000_000 }, onWarning: () => {} })
   const { storage, db } = storeInternals.of(sandbox.store).engine
-  for (const row of fc.sample(rows({}), { numRuns: amount(200, 200, 600), seed })) {
+  for (const row of fc.sample(rows({}), { numRuns: amount(120, 200, 600), seed })) {
     if ('advance' in row) await sandbox.clock.advance(row.advance)
     else {
       try {

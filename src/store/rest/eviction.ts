@@ -8,6 +8,7 @@ import type { Victim } from '../keyspace/storage-meter.js'
 import type { LoggedStore, Sender } from '../logged-store.js'
 import { StoreEngine } from '../store-engine.js'
 import { freesMemory } from '../store-limits.js'
+import { JsonDocument } from '../values/json-value.js'
 import { SearchIndex } from '../values/search-index.js'
 
 /** Units of work for evicting a key: it is deleted, logged and announced. */
@@ -73,19 +74,19 @@ export class Eviction {
   #makeRoom(argv: readonly Bytes[], command: Command, keys: ReadonlySet<Bytes>, sender: Sender): void {
     const { user, via, cause } = sender
     const { storage, docs } = this.#store
-    const refusal = this.#journal.during(cause, () => {
-      const bytes = storage!.bytes()
-      const grown = this.#sizeAfter(argv, command, keys)
-      if (grown === undefined) return undefined
-      if (grown > this.#most) return storageExceeded(this.#most, grown, docs)
-      let others = bytes
-      for (const key of keys) others -= storage!.bytesOf(key)
-      this.#evict(this.#most - grown, others, keys)
-      return undefined
-    })
-    if (refusal === undefined) return
-    this.#journal.note(argv, user, via, cause, { error: refusal.message })
-    throw refusal
+    try {
+      this.#journal.during(cause, () => {
+        let others = storage!.bytes()
+        const grown = this.#sizeAfter(argv, command, keys)
+        if (grown === undefined) return
+        if (grown > this.#most) throw storageExceeded(this.#most, grown, docs)
+        for (const key of keys) others -= storage!.bytesOf(key)
+        this.#evict(this.#most - grown, others, keys)
+      })
+    } catch (error) {
+      if (error instanceof ReplyError) this.#journal.note(argv, user, via, cause, { error: error.message })
+      throw error
+    }
   }
 
   /**
@@ -129,6 +130,7 @@ export class Eviction {
       const entry = db.find(key)
       if (entry === undefined || entry.value instanceof SearchIndex) continue
       const { value, expiresAt } = entry
+      if (value instanceof JsonDocument) value.pay(work)
       trial.db.put(key, typeof value === 'string' ? value : value.copy(), expiresAt)
     }
     const { spent } = trial.work
