@@ -156,9 +156,12 @@ function takesTtl({ argv: [name] }: EntryOf<'command'>): boolean {
   return /^(?:SET|MSETEX)$/i.test(name ?? '')
 }
 
-/** Returns whether an entry belongs to the key: a command with the key as an argument, or the expiration of the key. */
+/**
+ * Returns whether an entry belongs to the key: a command with the key as an argument, or the expiration or eviction of
+ * the key.
+ */
 function concerns(entry: Entry, key: Bytes): boolean {
   // Other keyspace events repeat what the commands already show.
-  if (entry.type === 'keyspace') return entry.key === key && entry.event === 'expired'
+  if (entry.type === 'keyspace') return entry.key === key && /^(?:expired|evicted)$/.test(entry.event)
   return entry.type === 'command' && entry.argv.indexOf(key, 1) > 0
 }

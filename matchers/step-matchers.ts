@@ -46,7 +46,7 @@ interface StepPatterns {
     readonly error?: Text | undefined
   }
   /** Fields of a keyspace event: the name of the changed key, and the event, such as `set` or `expired`. */
-  readonly keyspace: { readonly key?: Text; readonly event?: Text }
+  readonly keyspace: { readonly key?: Text; readonly event?: Text; readonly reason?: Text | undefined }
   /** Fields of a published message. */
   readonly published: PublishedPattern
   /** Fields of a delivery attempt. */
@@ -121,7 +121,11 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
       isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
     },
   },
-  keyspace: { key: textField((entry) => text(entry.key)), event: textField((entry) => entry.event) },
+  keyspace: {
+    key: textField((entry) => text(entry.key)),
+    event: textField((entry) => entry.event),
+    reason: optional(textField((entry) => entry.reason)),
+  },
   published: publishedFields,
   attempt: attemptFields,
   message: {

@@ -150,6 +150,8 @@ export interface CommandFaultContext<R> extends FaultContext {
    * `undefined` if the keys have changed less often.
    */
   past(versions: number): { readonly reply: R } | undefined
+  /** Whether the request has the newest sync token, so that the service would not return stale values. */
+  readonly isSynced: boolean
   fail(error: string): never
   /** Throws the error that the store has when the quota of its plan is used up. */
   failOverQuota(): never

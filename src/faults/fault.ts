@@ -241,6 +241,8 @@ export type ServiceFault =
        * Number of changes that the read does not see, counted back from the latest change of its keys. From 1 to 1000.
        */
       readonly versions: number
+      /** Whether reads of requests with the newest sync token get the present values. Default: every read is stale. */
+      readonly unlessSynced?: true
     }
   | {
       /** The fault is a restart of the service. */

@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { plural } from '../kernel/plural.js'
@@ -12,14 +13,17 @@ import { done, inBothPhases, statusResponse, wasRefused, wasReset } from './shar
 
 /**
  * Makes a read return the value that the key had before its last `versions` changes (default 1).
+ * @param options `unlessSynced`: reads of a request with the newest sync token get the present values, as on the
+ * service. SDKs send the token of the latest response, unless `readYourWrites` is false.
  * @example
  * sandbox.faults.add({ on: 'store.command', match: { command: 'GET' }, times: 1, fault: fault.staleRead() })
  * await redis.set('stock', 5)
  * await redis.set('stock', 4)
  * expect(await redis.get('stock')).toBe(5)
  */
-export function staleRead(versions = 1): FaultOf<'stale-read'> {
-  return { kind: 'stale-read', versions }
+export function staleRead(versions = 1, options: { readonly unlessSynced?: true } = {}): FaultOf<'stale-read'> {
+  checkOptionNames('fault.staleRead()', options, { unlessSynced: true })
+  return { kind: 'stale-read', versions, ...(options.unlessSynced === true && { unlessSynced: true }) }
 }
 
 /**
@@ -43,18 +47,22 @@ export function outage(options: { readonly region?: string; readonly status?: nu
 const rows: FaultGroup<never, ServiceFault> = {
   'stale-read': {
     summary:
-      'A read-only command gets the values that its keys had before their last `versions` changes. Writes are not affected.',
+      'A read-only command gets the values that its keys had before their last `versions` changes. Writes are not affected. With `unlessSynced`, a request with the newest sync token gets the present values.',
     effect: 'answers',
     sentence: ({ versions }) => `replied with values from ${plural(versions, 'change')} ago`,
     made: { staleRead },
     phases: ['before'],
-    fields: { versions: upToThousand },
+    fields: { versions: upToThousand, unlessSynced: optional(v.literal(true)) },
     // Commands that write must not use earlier values, so the fault matches only commands that read.
     also: () => ({ reads: true }),
     sample: [1],
     shownAt: 'store.command',
     at: {
-      'store.command': ({ versions }, moment) => {
+      'store.command': ({ versions, unlessSynced }, moment) => {
+        if (unlessSynced === true && moment.isSynced) {
+          moment.tell('the request has the newest sync token: replied with present values')
+          return moment.run()
+        }
         const stale = moment.past(versions)
         if (stale !== undefined) return stale.reply
         const reply = moment.run()

@@ -137,6 +137,8 @@ export interface KeyspaceEntry {
   readonly event: string
   /** Key that changed. */
   readonly key: Bytes
+  /** Why the key was evicted. Only for the event `evicted`. */
+  readonly reason?: string
 }
 
 /** The kind of a message: published by an app, a callback or a failure callback. */
@@ -724,7 +726,7 @@ export class TrafficLog {
       case 'command':
         return entryBytes.command + weightOfWords(entry.argv) + weightOf(entry.reply)
       case 'keyspace':
-        return entryBytes.keyspace + weightOfText(entry.key)
+        return entryBytes.keyspace + weightOfText(entry.key) + weightOfText(entry.reason ?? '')
       case 'request':
       case 'outbound': {
         const { url, headers, body } = entry

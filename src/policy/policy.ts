@@ -79,6 +79,12 @@ export interface Policy {
    * `nopass`, rules for subcommands, and selectors. [store.md 6.3]
    */
   aclRules: 'service' | 'redis'
+  /**
+   * A status `OK` inside an array of a base64 response, for example of a script. `encoded`: as base64, which each client
+   * decodes. `raw`: unchanged, as the service seems to send it; SDKs before 1.40, whose default is base64, then read it
+   * as 8. [store.md 3.2]
+   */
+  nestedStatus: 'encoded' | 'raw'
   /** Maximum size in bytes of one command's arguments, and of its reply. [store.md 10] */
   maxRequestSize: number
   /**
@@ -98,6 +104,12 @@ export interface Policy {
   monthlyRequestLimit: number | undefined
   /** Maximum size in bytes of all keys and values, `undefined` for no limit. [store.md 10] */
   maxStorageSize: number | undefined
+  /**
+   * What a write does that would exceed `maxStorageSize`. `off`: it is rejected. `optimistic-volatile`: keys are evicted
+   * until the write fits, random keys with an expiration first, then any random keys. The seed decides which. A write
+   * that does not fit even then is rejected. [store.md 10, choice]
+   */
+  eviction: 'off' | 'optimistic-volatile'
   /** Maximum size in bytes of one key. [store.md 10] */
   maxKeySize: number
   /** Maximum size in bytes of one key's value, `undefined` for no limit. [store.md 10] */
@@ -403,12 +415,14 @@ export const defaultPolicy: ResolvedPolicy = {
   maxForkBytes: 536_870_912,
   commands: 'all',
   aclRules: 'service',
+  nestedStatus: 'encoded',
   maxRequestSize: 10_485_760,
   maxResponseSize: 104_857_600,
   maxWork: 4_000_000,
   dailyRequestLimit: undefined,
   monthlyRequestLimit: undefined,
   maxStorageSize: undefined,
+  eviction: 'off',
   maxKeySize: 32_768,
   maxRecordSize: undefined,
   maxPendingPerConsumer: undefined,

@@ -47,7 +47,10 @@ export function describeEntry(entry: Entry, wording: EntryWording, told?: string
         details: entry.note === undefined ? [] : [phrase(entry.note, 300, redaction)],
       }
     case 'keyspace':
-      return { head: `key ${word(text(entry.key), redaction)}: ${plainText(entry.event)}`, details: [] }
+      return {
+        head: `key ${word(text(entry.key), redaction)}: ${plainText(entry.event)}`,
+        details: entry.reason === undefined ? [] : [phrase(entry.reason, 300, redaction)],
+      }
     case 'published':
       return published(entry, wording)
     case 'attempt':
@@ -211,11 +214,20 @@ function request(entry: EntryOf<'request'>, wording: EntryWording): EntryDescrip
   const end = answer === undefined ? '(no response yet)' : answer.status === 0 ? 'connection broken' : answer.status
   const took = answer !== undefined && answer.at > entry.at ? ` after ${formatDuration(answer.at - entry.at)}` : ''
   const details: string[] = []
+  const retry = retryOf(entry)
+  if (retry !== undefined) details.push(`retry ${retry} of the client`)
   if (wording.bodies > 0 && answer !== undefined && answer.status >= 400 && answer.body) {
     details.push(`response: ${bodyText(answer.body, wording, fields)}`)
   }
   if (note !== undefined) details.push(phrase(note, 300, redaction))
   return { head: `${plainText(entry.method)} ${excerpt(url, urlLength)} → ${end}${took}`, details }
+}
+
+/** Returns the number of the retry that a client states in its telemetry: 1 for its second attempt. [store.md 2.1] */
+function retryOf({ service, headers }: EntryOf<'request'>): number | undefined {
+  if (service !== 'store') return undefined
+  const value = headers.find(([name]) => /^(?:service|upstash)-telemetry-retry$/i.test(name))?.[1]
+  return value !== undefined && /^[1-9]\d{0,3}$/.test(value) ? Number(value) : undefined
 }
 
 function call(entry: EntryOf<'outbound'>, wording: EntryWording): EntryDescription {

@@ -47,6 +47,7 @@ export const entryFields: { readonly [T in EntryType]: OptionNames<EntryOf<T>> }
     type: true,
     event: true,
     key: true,
+    reason: true,
   },
   published: {
     ...base,

@@ -95,7 +95,7 @@ class StableNames {
       case 'command':
         return { ...this.#command(entry), via: entry.via === 'direct' ? 'test' : entry.via }
       case 'keyspace':
-        return { key: this.#text(text(entry.key)), event: entry.event }
+        return { key: this.#text(text(entry.key)), event: entry.event, reason: entry.reason }
       case 'published':
         return this.#published(entry)
       case 'attempt':

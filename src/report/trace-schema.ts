@@ -84,7 +84,7 @@ const entries = [
     ),
     endedAfterSeq: v.optional(integer),
   }),
-  entry('keyspace', { event: text, key: bytes }),
+  entry('keyspace', { event: text, key: bytes, reason: v.optional(text) }),
   entry('published', {
     ...message,
     notBefore: time,

@@ -91,7 +91,11 @@ export class EntryWriter {
       case 'command':
         return this.#command(entry)
       case 'keyspace':
-        return { event: entry.event, key: portableString(this.redaction.body(entry.key)) }
+        return {
+          event: entry.event,
+          key: portableString(this.redaction.body(entry.key)),
+          ...(entry.reason !== undefined && { reason: entry.reason }),
+        }
       case 'published':
         return this.#published(entry)
       case 'attempt':

@@ -204,7 +204,7 @@ export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
     via: v.picklist(['request', 'pipeline', 'transaction', 'resp', 'direct']),
     error: text,
   },
-  keyspace: { key: text, event: text },
+  keyspace: { key: text, event: text, reason: text },
   published: publishedPattern,
   attempt: {
     to: text,

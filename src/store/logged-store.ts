@@ -1,4 +1,4 @@
-import type { Bytes } from '../kernel/bytes.js'
+import { type Bytes, latin1 } from '../kernel/bytes.js'
 import type { InputJournal } from '../kernel/input-journal.js'
 import type { CommandEntry, EntryBase, KeyspaceEntry, TrafficLog } from '../kernel/traffic-log.js'
 import { weightOfWords } from '../kernel/weight.js'
@@ -26,6 +26,8 @@ export interface Sender {
 export class LoggedStore {
   /** `seq` of the request that is being served. */
   #cause: number | undefined
+  /** Reason of the eviction that is running. */
+  #reason: string | undefined
   #isRunning = false
   readonly #inputs: InputJournal | undefined
   #ran: ExecutedCommand[] = []
@@ -51,7 +53,11 @@ export class LoggedStore {
         // in `A` either.
         if (eventClass === 'n' || eventClass === 'm') return
         if (!this.#isRunning && !store.db.isAlarmed) inputs?.note('looked', key)
-        if (traffic.keeps) traffic.adopt(new Change(event, key, this.#cause))
+        if (!traffic.keeps) return
+        const change = new Change(event, key, this.#cause, this.#reason)
+        traffic.adopt(change)
+        // A replica repeats an eviction as the deletion of a key, because it does not evict keys itself.
+        if (eventClass === 'e') this.#remember(change, [latin1('DEL'), key])
       },
     })
   }
@@ -150,6 +156,19 @@ export class LoggedStore {
     return this.execute(argv, user, via, cause, client?.address)
   }
 
+  /**
+   * Evicts a key.
+   * @param reason reason for the log
+   */
+  evict(key: Bytes, reason: string): void {
+    this.#reason = reason
+    try {
+      this.store.db.evict(key)
+    } finally {
+      this.#reason = undefined
+    }
+  }
+
   #start(argv: readonly Bytes[], { user, via, cause, client }: Sender, number: number | undefined): Reply | Blocked {
     const { store } = this
     const end = (how: WaitEnd, took: readonly Bytes[] | undefined, since?: number): void => {
@@ -159,14 +178,14 @@ export class LoggedStore {
     }
     const begin = (): Reply | Blocked => store.begin(argv, user, client)
     try {
-      const begun = this.#during(cause, () => (via === 'direct' ? store.meter.pause(begin) : begin()))
+      const begun = this.during(cause, () => (via === 'direct' ? store.meter.pause(begin) : begin()))
       if (!(begun instanceof Blocked)) {
         end({ reply: begun }, store.waiting.took ?? argv)
         return begun
       }
       const since = store.options.clock.now()
       begun.witness = {
-        during: (take) => this.#during(cause, take),
+        during: (take) => this.during(cause, take),
         ended: (how, took) => end(how, took, since),
         unblocked: (how) => {
           if (number !== undefined) this.#inputs?.note('unblocked', { command: number, how })
@@ -180,7 +199,7 @@ export class LoggedStore {
   }
 
   /** Runs a function. All changes that the function makes are logged with this cause. */
-  #during<T>(cause: number | undefined, run: () => T): T {
+  during<T>(cause: number | undefined, run: () => T): T {
     const outer = [this.#cause, this.#isRunning] as const
     this.#cause = cause
     this.#isRunning = true
@@ -208,7 +227,7 @@ export class LoggedStore {
    * Keeps an executed command for the history. Its reply is not kept, because running the command again returns the
    * reply.
    */
-  #remember({ seq, at, error }: Executed, argv: readonly Bytes[]): void {
+  #remember({ seq, at, error }: EntryBase & { readonly error?: string }, argv: readonly Bytes[]): void {
     const inputs = this.#inputs
     // A denied command changed nothing.
     if (inputs === undefined || inputs.fullAt !== undefined || error?.startsWith('NOPERM') === true) return
@@ -303,12 +322,15 @@ class Change implements KeyspaceEntry, EntryBase {
   at = 0
   declare cause?: number
   readonly type = 'keyspace'
+  declare reason?: string
 
   constructor(
     readonly event: string,
     readonly key: Bytes,
     cause: number | undefined,
+    reason: string | undefined,
   ) {
     if (cause !== undefined) this.cause = cause
+    if (reason !== undefined) this.reason = reason
   }
 }

@@ -26,6 +26,7 @@ import { type EventFlags, noEvents } from './keyspace/keyspace-events.js'
 import { Notifications } from './keyspace/notifications.js'
 import { PubSub } from './keyspace/pubsub.js'
 import { ScanCursors } from './keyspace/scan-cursors.js'
+import { StorageMeter } from './keyspace/storage-meter.js'
 import { Watches } from './keyspace/watches.js'
 import { CostMeter } from './meter.js'
 import { Persistence } from './persistence.js'
@@ -53,6 +54,8 @@ export class StoreEngine implements CommandStore {
   readonly waiting: BlockedClients = new BlockedClients(this)
   readonly diagnostics: Diagnostics
   readonly persistence: Persistence
+  /** Size of all keys and values; `undefined` if it is not limited. */
+  readonly storage: StorageMeter | undefined
   connections = 0
   readonly watches: Watches = new Watches()
   readonly scripts: Scripts = new Scripts(this)
@@ -68,6 +71,7 @@ export class StoreEngine implements CommandStore {
    * number. [store.md 2.2]
    */
   #writes = 0
+  #writesBefore = 0
   #context: CommandContext
   /** Whether the running commands belong to one request and share its work budget. */
   #isRequest = false
@@ -85,13 +89,19 @@ export class StoreEngine implements CommandStore {
     this.diagnostics = new Diagnostics(options.warnOnce)
     const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, this.docs)
     this.db = new Database(now, this.work, refuseText, (eventClass, event, key) => {
+      if (this.storage !== undefined && eventClass !== 'm') this.storage.record(key)
       if (this.db.search.isWatching) this.db.search.record(key)
       if (this.#notifications.hearsAny) this.#notifications.announce(eventClass, event, key)
       if (this.waiting.size > 0) this.waiting.record(eventClass, event, key)
       if (this.watches.size > 0 && eventClass !== 'm') this.watches.touch(key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
-    this.db.cleared = () => this.waiting.cleared()
+    const { maxStorageSize } = options.policy
+    this.storage = maxStorageSize === undefined ? undefined : new StorageMeter(this.db, options.random.fork('eviction'))
+    this.db.cleared = () => {
+      this.storage?.cleared()
+      this.waiting.cleared()
+    }
     this.db.clearing = () => {
       if (this.watches.size > 0) this.watches.clear((key) => this.db.has(key))
     }
@@ -115,6 +125,11 @@ export class StoreEngine implements CommandStore {
 
   get writes(): number {
     return this.#writes
+  }
+
+  /** Number of write commands before the running request. */
+  get writesBefore(): number {
+    return this.#isRequest ? this.#writesBefore : this.#writes
   }
 
   /** Counts a write that ran in another process, on a store that takes the place of this one. */
@@ -209,6 +224,7 @@ export class StoreEngine implements CommandStore {
       return reply
     } finally {
       this.db.settle()
+      this.storage?.settle()
       if (this.#notifications.hearsExpiry) this.#notifications.setAlarm()
     }
   }
@@ -222,6 +238,7 @@ export class StoreEngine implements CommandStore {
     if (this.#isRequest) return this.inWordsOf(docs, run)
     this.#beginWork()
     this.#isRequest = true
+    this.#writesBefore = this.#writes
     try {
       return this.inWordsOf(docs, run)
     } finally {

@@ -5,7 +5,6 @@ import type { Command } from './command/command.js'
 import { dailyLimit, keyTooLarge, monthlyLimit, replyError, storageExceeded, tooMuchWork } from './command/errors.js'
 import type { ReplyError } from './command/reply.js'
 import type { CommandTable } from './commands/command-table.js'
-import { usedMemory } from './commands/info.js'
 import { measure } from './keyspace/measure.js'
 import { sizeOfWords } from './meter.js'
 import type { StoreEngine } from './store-engine.js'
@@ -21,6 +20,10 @@ const freeing: ReadonlySet<string> = new Set(
     'ARDEL ARDELRANGE ARSEEK JSON.DEL JSON.FORGET JSON.CLEAR JSON.ARRPOP JSON.ARRTRIM VECTOR.DEL VECTOR.DROP'
   ).split(' '),
 )
+
+export function freesMemory({ name }: Command): boolean {
+  return freeing.has(name)
+}
 
 /** Commands that add to a string instead of replacing it. */
 const extending: ReadonlySet<string> = new Set(['APPEND', 'SETRANGE', 'SETBIT', 'BITFIELD', 'PFADD'])
@@ -82,6 +85,15 @@ export function refusedCount(commands: number, { options, meter, docs }: StoreEn
   return undefined
 }
 
+/** Returns the command that was sent, from the first table that has it. */
+export function commandIn(tables: readonly CommandTable<Command>[], argv: readonly Bytes[]): Command | undefined {
+  for (const table of tables) {
+    const command = table.find(argv)
+    if (command !== undefined) return command
+  }
+  return undefined
+}
+
 /**
  * Returns the error for a command that would exceed the storage limits.
  * @param tables the tables in which the command is looked up. The store itself rejects a command that is in none of the
@@ -95,12 +107,12 @@ export function refusedStorage(
   const { maxKeySize, maxRecordSize, maxStorageSize } = store.options.policy
   const longWord = argv.some((word) => word.length > maxKeySize)
   if (!longWord && maxRecordSize === undefined && maxStorageSize === undefined) return undefined
-  const command = tables.map((table) => table.find(argv)).find((found) => found !== undefined)
+  const command = commandIn(tables, argv)
   if (command === undefined) return undefined
   const keys = command.keysOf(argv)
   const longKey = longWord ? keys.find((key) => key.length > maxKeySize) : undefined
   if (longKey !== undefined) return keyTooLarge(maxKeySize, longKey.length)
-  if (!command.writes || freeing.has(command.name)) return undefined
+  if (!command.writes || freesMemory(command)) return undefined
   return refusedWrite(command, keys, argv, store)
 }
 
@@ -108,11 +120,11 @@ function refusedWrite(
   command: Command,
   keys: readonly Bytes[],
   argv: readonly Bytes[],
-  { db, options, docs }: StoreEngine,
+  { db, options, docs, storage }: StoreEngine,
 ): ReplyError | undefined {
-  const { maxRecordSize, maxStorageSize } = options.policy
-  if (maxStorageSize !== undefined) {
-    const usage = usedMemory(db)
+  const { maxRecordSize, maxStorageSize, eviction } = options.policy
+  if (maxStorageSize !== undefined && eviction === 'off') {
+    const usage = storage!.bytes()
     if (usage >= maxStorageSize) return storageExceeded(maxStorageSize, usage, docs)
   }
   if (maxRecordSize === undefined) return undefined

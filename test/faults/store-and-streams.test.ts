@@ -1,5 +1,7 @@
+import { Redis } from '@upstash/redis'
 import { createSandbox, type FaultAt, type FaultConditions, type FaultRule, fault } from 'stuntdouble'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { replaceFetch } from '../../src/adapters/fetch.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
@@ -100,6 +102,48 @@ describe('staleRead()', () => {
     expect(await command('GET', 'a')).toEqual({ result: 'old' })
     expect(await command('GET', 'a')).toEqual({ result: 'new' })
     expect(sandbox.store.get('a')).toBe('new')
+  })
+
+  // store.md 2.2: the token of the latest response, which the SDK sends with the next request.
+  test('with unlessSynced, replies to the newest sync token from the present', async () => {
+    const { sandbox, headers, faults } = world(onCommand(fault.staleRead(1, { unlessSynced: true })))
+    const ask = async (body: unknown, token?: string, path = '') => {
+      const answer = await sandbox.fetch(`${sandbox.urls.store}${path}`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { ...headers, ...(token !== undefined && { 'upstash-sync-token': token }) },
+      })
+      return { json: await answer.json(), token: answer.headers.get('upstash-sync-token')! }
+    }
+    const first = await ask(['SET', 'a', 'old'], '')
+    const second = await ask(['SET', 'a', 'new'], first.token)
+    expect((await ask(['GET', 'a'])).json).toEqual({ result: 'old' })
+    expect((await ask(['GET', 'a'], '')).json).toEqual({ result: 'old' })
+    expect((await ask(['GET', 'a'], first.token)).json).toEqual({ result: 'old' })
+    expect((await ask(['GET', 'a'], second.token)).json).toEqual({ result: 'new' })
+    expect(faults().at(-1)).toMatchObject({ effect: expect.stringContaining('newest sync token') })
+    const rows = [
+      ['SET', 'a', 'newer'],
+      ['GET', 'a'],
+    ]
+    expect((await ask(rows, second.token, '/pipeline')).json).toEqual([{ result: 'OK' }, { result: 'newer' }])
+    expect((await ask(['GET', 'a'], second.token)).json).toEqual({ result: 'new' })
+  })
+
+  test('with unlessSynced, affects the SDK only without readYourWrites', async () => {
+    const { sandbox } = world(onCommand(fault.staleRead(1, { unlessSynced: true }), { match: { command: 'GET' } }))
+    replaceFetch(sandbox)
+    onTestFinished(() => sandbox.dispose())
+    const at = { url: sandbox.urls.store, token: sandbox.tokens.store, enableAutoPipelining: false }
+    for (const [readYourWrites, read] of [
+      [true, 'new'],
+      [false, 'old'],
+    ] as const) {
+      const redis = new Redis({ ...at, readYourWrites })
+      await redis.set('a', 'old')
+      await redis.set('a', 'new')
+      expect(await redis.get('a')).toBe(read)
+    }
   })
 
   test('replies from several changes ago, also when the key did not exist', async () => {

@@ -116,6 +116,7 @@ const calls: Readonly<Record<string, (given: Given) => unknown>> = {
   'fault.duplicate[0]': (given) => fault.duplicate(given),
   'fault.delay[1]': (given) => faults.add({ on: 'queue.delivery', fault: fault.delay('1s', given) }),
   'fault.outage[0]': (given) => fault.outage(given),
+  'fault.staleRead[1]': (given) => fault.staleRead(1, given),
   'fastNetwork[1]': (given) => fastNetwork(sandbox, given),
   'inspect[1]': (given) => inspect(sandbox, given),
   'startServer[0]': async (given) => (await startServer({ port: 0, ...given })).close(),

@@ -281,7 +281,7 @@ export const steps: readonly Section[] = [
   ),
   newerSection(
     'SUNIONCARD and SDIFFCARD',
-    'store.md 7.1 and 7.2: numkeys keys… [APPROX] [LIMIT n]; errors as of SINTERCARD',
+    'store.md 7.2: numkeys keys… [LIMIT n], SUNIONCARD also APPROX; errors as of SINTERCARD',
     `
     SADD a 1 2 3 4 5
       = 5
@@ -297,6 +297,10 @@ export const steps: readonly Section[] = [
       = 6
     sunioncard 2 a b approx limit 0
       = 6
+    SUNIONCARD 2 a b LIMIT 3 APPROX
+      = 3
+    SUNIONCARD 2 a b APPROX LIMIT 3
+      = 3
     SUNIONCARD 1 missing
       = 0
     SDIFFCARD 2 a b
@@ -305,8 +309,16 @@ export const steps: readonly Section[] = [
       = 1
     SDIFFCARD 2 a missing LIMIT 3
       = 3
-    SDIFFCARD 2 a b LIMIT 1 APPROX
+    SDIFFCARD 2 a b LIMIT 1
       = 1
+    SDIFFCARD 2 a b LIMIT 0
+      = 2
+    SDIFFCARD 1 a
+      = 5
+    SDIFFCARD 2 a b APPROX
+      = -ERR syntax error
+    SDIFFCARD 2 a b LIMIT 1 APPROX
+      = -ERR syntax error
     SDIFFCARD 2 missing a
       = 0
     SDIFFCARD 0 a

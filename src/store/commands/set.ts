@@ -194,15 +194,15 @@ function combination(name: string, combine: Combine, work: WorkOf): Command[] {
 }
 
 /**
- * Declares a command that counts the members of a union, intersection or difference. `LIMIT 0` means no limit. The two
- * newer commands accept `APPROX`, but their count is exact nevertheless.
+ * Declares a command that counts the members of a union, intersection or difference. `LIMIT 0` means no limit.
+ * `SUNIONCARD` accepts `APPROX`, but its count is exact nevertheless.
  */
 function cardinality(name: string, combine: Combine, work: WorkOf, since: string): Command {
-  const newer = since === 'service'
+  const takesApprox = name === 'SUNIONCARD'
   return command(name, {
     flags: ['read', 'slow'],
     since,
-    args: [numberedKeys('R', 'tooManyKeys'), words(newer ? '[APPROX] [LIMIT limit]' : '[LIMIT limit]')],
+    args: [numberedKeys('R', 'tooManyKeys'), words(takesApprox ? '[APPROX] [LIMIT limit]' : '[LIMIT limit]')],
     work,
     run({ db }, keys, options) {
       let limit = 0
@@ -212,7 +212,7 @@ function cardinality(name: string, combine: Combine, work: WorkOf, since: string
         if (option === 'LIMIT' && value !== undefined) {
           limit = intFrom(0, value, 'negativeLimit')
           at++
-        } else if (!(newer && option === 'APPROX')) {
+        } else if (!(takesApprox && option === 'APPROX')) {
           throw replyError('syntax')
         }
       }

@@ -34,7 +34,8 @@ export class StoreReplica {
       clock: { now: () => this.now },
       random: this.#random,
       access: new AccessControl({ standard: '', readOnly: '' }, random().fork('acl')),
-      policy,
+      // Replicas repeat what has happened, including evictions, so they have no limit.
+      policy: { ...policy, maxStorageSize: undefined },
       docs,
       embed,
       ...(cursors && { cursors }),

@@ -15,9 +15,9 @@ export type { KeyspaceValue } from './key-entry.js'
 
 /**
  * Event classes of keyspace notifications: `g` generic, `$` string, `l` list, `s` set, `h` hash, `z` sorted set, `t`
- * stream, `x` expired, `n` new key, `m` miss, `d` module (JSON), `a` array.
+ * stream, `x` expired, `e` evicted, `n` new key, `m` miss, `d` module (JSON), `a` array.
  */
-export type EventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'x' | 'n' | 'm' | 'd' | 'a'
+export type EventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'x' | 'e' | 'n' | 'm' | 'd' | 'a'
 
 export type Notify = (eventClass: EventClass, event: string, key: Bytes) => void
 
@@ -300,6 +300,11 @@ export class Database {
   /** Deletes a key without an event; returns whether it existed. */
   delete(key: Bytes): boolean {
     return this.has(key) && this.#entries.delete(key)
+  }
+
+  /** Deletes a key because the storage is full. */
+  evict(key: Bytes): void {
+    if (this.delete(key)) this.notify('e', 'evicted', key)
   }
 
   /** Sets the expiration of an existing key; `undefined` removes it. */

@@ -253,8 +253,9 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     const { store, journal } = front
     const run = (): Reply | Blocked => {
       const tables = [store.blockingCommands, store.commands]
-      const received = front.checkPlan(argv, { user: this.user, via }, tables)
-      const run = (): Reply | Blocked => journal.carryOut(argv, { user: this.user, via, client: this })
+      const sender = { user: this.user, via, client: this }
+      const received = front.checkPlan(argv, sender, tables)
+      const run = (): Reply | Blocked => front.inStorage(argv, sender, tables, () => journal.carryOut(argv, sender))
       const begun = front.isStruck ? executeFaulty(front, { argv, user: this.user, via, run }, this.origin) : run()
       if (!(begun instanceof Blocked)) front.charge(received, begun)
       return begun

@@ -13,7 +13,7 @@ import { type Reply, ReplyError } from '../command/reply.js'
 import type { LoggedStore } from '../logged-store.js'
 import type { StoreEngine } from '../store-engine.js'
 import type { Argv } from './request.js'
-import { errorResponse } from './rest-responses.js'
+import { errorResponse, syncToken } from './rest-responses.js'
 import type { StaleReads } from './stale-reads.js'
 
 // Injects the faults of rules into requests and commands of the store. Rules get error texts in the dialect of the
@@ -81,6 +81,7 @@ export interface CommandOrigin {
   readonly path?: string
   readonly method?: string
   readonly headers?: HeaderList
+  readonly settings?: ServiceRequest['settings']
   /** `seq` of the request's entry. */
   readonly cause?: number | undefined
   readonly dialect: Pick<ServiceRequest['dialect'], 'docs'>
@@ -187,6 +188,9 @@ export function applyInjection<R>(
       journal.note(argv, user, via, call.cause, stale)
       cause = journal.last
       return stale
+    },
+    get isSynced() {
+      return call.settings?.get('sync-token') === syncToken(front.store.writesBefore)
     },
     fail: (error) => refuse(new ReplyError(error)),
     failOverQuota: () => refuse(quotaError(call)),

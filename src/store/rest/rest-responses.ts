@@ -51,8 +51,9 @@ export const plain: StringForm = (bytes, work) => {
 export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
 
 /**
- * Encodes a reply as JSON text. Only a top-level status `OK` is not encoded as base64. [store.md 3.2]
+ * Encodes a reply as JSON text. A top-level status `OK` is never encoded as base64. [store.md 3.2]
  * @param work the work budget, to which the encoding is charged
+ * @param nestedOk form of a status `OK` inside an array. Default: `form`
  * @throws ResponseTooLarge when the encoded reply exceeds `room` bytes
  */
 export function json(
@@ -60,13 +61,14 @@ export function json(
   form: StringForm,
   room: number = Number.POSITIVE_INFINITY,
   work?: Work | undefined,
+  nestedOk: StringForm = form,
 ): Bytes {
-  const text = reply instanceof Status && reply.text === 'OK' ? '"OK"' : jsonOf(reply, form, room, work)
+  const text = reply instanceof Status && reply.text === 'OK' ? '"OK"' : jsonOf(reply, form, room, work, nestedOk)
   if (text.length > room) noRoom()
   return latin1(text)
 }
 
-function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undefined): string {
+function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undefined, nestedOk: StringForm): string {
   if (typeof reply === 'string') {
     // The encoded text is at least as long as the reply, so reject a reply that exceeds `room` before encoding it. The
     // growth by escapes is checked after encoding.
@@ -76,11 +78,11 @@ function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undef
   }
   if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply)
   if (reply === null || reply instanceof NilArray) return 'null'
-  if (reply instanceof Status) return form(reply.text)
+  if (reply instanceof Status) return reply.text === 'OK' ? nestedOk(reply.text) : form(reply.text)
   work?.charge(unitsPerElement * reply.length)
   let out = '['
   for (let index = 0; index < reply.length; index++) {
-    out += (index === 0 ? '' : ',') + jsonOf(reply[index]!, form, room - out.length, work)
+    out += (index === 0 ? '' : ',') + jsonOf(reply[index]!, form, room - out.length, work, nestedOk)
     if (out.length > room) noRoom()
   }
   return `${out}]`
@@ -124,15 +126,24 @@ type Limits = Pick<ResolvedPolicy, 'maxResponseSize' | 'maxWork'>
 export interface Encoding {
   readonly form: 'json' | 'resp2'
   readonly strings: StringForm
+  /** Form of a status `OK` inside an array. Default: `strings`. */
+  readonly nestedOk?: StringForm
 }
 
 /** Returns the encoding that `Service-Response-Format` and `Service-Encoding` select. [store.md 1.5] */
-export function encodingOf(call: ServiceRequest): Encoding {
+export function encodingOf(
+  call: ServiceRequest,
+  { nestedStatus }: Partial<Pick<ResolvedPolicy, 'nestedStatus'>> = {},
+): Encoding {
   const form = (call.settings.get('response-format') ?? 'json').toLowerCase()
   const strings = call.settings.get('encoding')?.toLowerCase() === 'base64' ? base64 : plain
   if (form !== 'json' && form !== 'resp2') throw replyError('responseFormat')
   if (form === 'resp2' && strings === base64) throw replyError('base64WithResp2')
-  return { form: call.path === '/multi-exec' ? 'json' : form, strings }
+  return {
+    form: call.path === '/multi-exec' ? 'json' : form,
+    strings,
+    ...(nestedStatus === 'raw' && { nestedOk: plain }),
+  }
 }
 
 export function errorIn(error: ReplyError, { form }: Encoding): Bytes {
@@ -161,13 +172,13 @@ export class ResponseBudget {
   }
 
   /** Returns an encoded reply, or nothing if it does not fit. */
-  item(reply: Reply, { form, strings }: Encoding): Bytes {
+  item(reply: Reply, { form, strings, nestedOk }: Encoding): Bytes {
     if (this.isFull) return latin1('')
     try {
       const item =
         form === 'resp2'
           ? resp2(reply, this.#left, this.#work)
-          : latin1(`{"result":${json(reply, strings, this.#left, this.#work)}}`)
+          : latin1(`{"result":${json(reply, strings, this.#left, this.#work, nestedOk)}}`)
       this.#left -= item.length
       return item
     } catch (error) {
@@ -208,9 +219,14 @@ let lastSync: readonly [string, string] = ['service-sync-token', '']
  * service. [store.md 2.2]
  */
 export function syncHeader(store: StoreEngine): readonly [string, string] {
-  const token = store.writes.toString(32)
+  const token = syncToken(store.writes)
   if (lastSync[1] !== token) lastSync = ['service-sync-token', token]
   return lastSync
+}
+
+/** Returns the sync token of a store after this number of writes. */
+export function syncToken(writes: number): string {
+  return writes.toString(32)
 }
 
 const allowsCredentials = ['access-control-allow-credentials', 'true'] as const

@@ -104,7 +104,7 @@ function answered(call: StoreCall, front: RestStore, run: Form['run']): RawRespo
   let encoding: Encoding = { form: 'json', strings: plain }
   let answer: RawResponse
   try {
-    encoding = encodingOf(call)
+    encoding = encodingOf(call, front.store.options.policy)
     answer = front.store.asOneRequest(call.dialect.docs, () => run(call, front, encoding))
   } catch (error) {
     const refused = error instanceof SearchNotLoaded ? notLoaded(error) : error

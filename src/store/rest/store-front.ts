@@ -10,8 +10,9 @@ import { asksToWait } from '../commands/stream-arguments.js'
 import type { LoggedStore, Sender } from '../logged-store.js'
 import { sizeOfReply, sizeOfWords } from '../meter.js'
 import type { StoreEngine } from '../store-engine.js'
-import { freeWords, isMetered, refusedCount, refusedStorage, unitsPerWord } from '../store-limits.js'
+import { commandIn, freeWords, isMetered, refusedCount, refusedStorage, unitsPerWord } from '../store-limits.js'
 import { executeFaulty } from './command-faults.js'
+import { Eviction } from './eviction.js'
 import type { Argv } from './request.js'
 import { StaleReads } from './stale-reads.js'
 
@@ -44,6 +45,7 @@ export class RestStore {
   readonly #longestKey: number
   readonly #isMetered: boolean
   readonly staleReads: StaleReads | undefined
+  readonly #eviction: Eviction | undefined
 
   constructor(
     readonly journal: LoggedStore,
@@ -55,6 +57,8 @@ export class RestStore {
     this.#longest = policy.maxRequestSize
     this.#longestKey = policy.maxKeySize
     this.#isMetered = isMetered(policy)
+    const { eviction, maxStorageSize } = policy
+    if (eviction !== 'off' && maxStorageSize !== undefined) this.#eviction = new Eviction(journal, maxStorageSize)
     if (faults === undefined) return
     const staleReads = new StaleReads(journal.store)
     this.staleReads = staleReads
@@ -78,18 +82,25 @@ export class RestStore {
 
   /** Runs one command of a request within the limits of the plan. */
   execute(argv: Argv, user: User, via: RequestForm, call: ServiceRequest, size?: number): Reply {
-    const received = this.checkPlan(argv, { user, via, cause: call.cause }, [this.store.commands], size)
+    const sender = { user, via, cause: call.cause }
+    const tables = [this.store.commands]
+    const received = this.checkPlan(argv, sender, tables, size)
     const run = (): Reply => {
       const { length } = argv[0]!
       // Finds XREAD and XREADGROUP. This check runs for every command, so it first compares the length of the name,
       // which excludes nearly all other commands.
       if ((length === 5 || length === 10) && asksToWait(argv))
         this.store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
-      return this.journal.execute(argv, user, via, call.cause)
+      return this.inStorage(argv, sender, tables, () => this.journal.execute(argv, user, via, call.cause))
     }
     const reply = this.isStruck ? executeFaulty(this, { argv, user, via, run }, call) : run()
     this.charge(received, reply)
     return reply
+  }
+
+  /** Runs a command, and evicts keys if the policy requires it. */
+  inStorage<R>(argv: Argv, sender: Sender, tables: readonly CommandTable<Command>[], run: () => R): R {
+    return this.#eviction === undefined ? run() : this.#eviction.run(argv, commandIn(tables, argv), sender, run)
   }
 
   /** Whether any fault rule is active for commands. */

@@ -50,7 +50,10 @@ const values: { readonly [K in FaultKind]?: fc.Arbitrary<Omit<FaultOf<K>, 'kind'
   'clock-skew': fc.record({ byMs: fc.constantFrom(-600_000, -3_600_000, 600_000) }),
   'cut-stream': fc.record({ afterEvents: fc.nat({ max: 3 }) }),
   'stall-stream': fc.record({ afterEvents: fc.nat({ max: 3 }), forMs: spans }),
-  'stale-read': fc.record({ versions: fc.integer({ min: 1, max: 3 }) }),
+  'stale-read': fc.record(
+    { versions: fc.integer({ min: 1, max: 3 }), unlessSynced: fc.constant(true) },
+    { requiredKeys: ['versions'] },
+  ),
   restart: maybe({ downMs: spans }),
   outage: maybe({ status: fc.constantFrom(503, 502) }),
 }

@@ -54,7 +54,7 @@ async function answered(call: StoreCall, door: RedisService): Promise<RawRespons
   let encoding: Encoding = { form: 'json', strings: plain }
   let answer: RawResponse
   try {
-    encoding = encodingOf(call)
+    encoding = encodingOf(call, door.front.store.options.policy)
     answer = await (forms[call.path] ?? single)(call, door, encoding)
   } catch (error) {
     answer = refusalOf(error, encoding)
