@@ -1,0 +1,281 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { type Item, oneLine } from './items.js'
+
+// Reads OpenAPI 3 files: endpoints with parameters, headers and statuses, and the fields of schemas.
+
+const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
+/** Maximum nesting of schemas inside each other, and of references to references. */
+const maxDepth = 12
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Whether a YAML or JSON text is an OpenAPI file. */
+export function isOpenApi(text: string): boolean {
+  return /^\s*\{?\s*["']?openapi["']?\s*:/m.test(text.slice(0, 20_000))
+}
+
+/**
+ * Returns the items of one OpenAPI file.
+ * @throws Error if the file cannot be parsed
+ */
+export function readOpenApi(file: string, text: string): Item[] {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, logLevel: 'error' })
+  if (document.errors.length > 0) throw new Error(`${file}: ${oneLine(document.errors[0]!.message)}`)
+  // The default limit for aliases protects against documents that grow exponentially.
+  const root: unknown = document.toJS()
+  if (!isObject(root)) throw new Error(`${file}: the document is not an object`)
+  const lineOf = (path: Path): number => {
+    const node = nearestNode(document.contents, path)
+    return node?.range ? lines.linePos(node.range[0]).line : 1
+  }
+  const reader = new OpenApiReader(file, root, lineOf)
+  reader.read()
+  return reader.items
+}
+
+type Path = readonly (string | number)[]
+
+/** A value of the document with its place, after references were followed. */
+interface Found {
+  readonly value: Json
+  readonly path: Path
+  /** Last word of the reference: the name of a schema. */
+  readonly reference?: string
+}
+
+class OpenApiReader {
+  readonly items: Item[] = []
+
+  constructor(
+    readonly file: string,
+    readonly root: Json,
+    readonly lineOf: (path: Path) => number,
+  ) {}
+
+  read(): void {
+    for (const [path, given] of entries(this.root.paths)) {
+      const item = this.#resolve(given, ['paths', path])
+      if (item === undefined) continue
+      for (const method of methods) {
+        const operation = item.value[method]
+        if (isObject(operation)) this.#operation(method, path, item, operation)
+      }
+    }
+    const components = isObject(this.root.components) ? this.root.components : {}
+    for (const [name, given] of entries(components.schemas)) this.#schema(name, given, ['components', 'schemas', name])
+  }
+
+  #add(kind: Item['kind'], name: string, path: Path, more: Partial<Item> = {}): void {
+    this.items.push({ kind, name, value: '', source: `${this.file}:${this.lineOf(path)}`, ...more })
+  }
+
+  #resolve(given: unknown, path: Path, depth = 0): Found | undefined {
+    if (!isObject(given)) return undefined
+    const reference = given.$ref
+    if (typeof reference !== 'string') return { value: given, path }
+    // References to other files are not followed.
+    if (!reference.startsWith('#/') || depth > maxDepth) return undefined
+    const target = reference
+      .slice(2)
+      .split('/')
+      .map((part) => decoded(part).replaceAll('~1', '/').replaceAll('~0', '~'))
+    let value: unknown = this.root
+    for (const part of target) value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined
+    const found = this.#resolve(value, target, depth + 1)
+    return found && { ...found, reference: found.reference ?? target.at(-1)! }
+  }
+
+  #operation(method: string, path: string, item: Found, operation: Json): void {
+    const at = [...item.path, method]
+    const endpoint = `${method.toUpperCase()} ${this.#base(operation, item.value)}${path.replace(/\{[^}]*\}/g, '{}')}`
+    this.#add('endpoint', endpoint, at, { value: flags(operation) })
+    const text = oneLine([operation.summary, operation.description].filter((one) => typeof one === 'string').join(' '))
+    if (text !== '') this.#add('text', endpoint, at, { text, owner: endpoint })
+    const shared = listOf(item.value.parameters).map((given, index) => ({
+      given,
+      at: [...item.path, 'parameters', index],
+    }))
+    const own = listOf(operation.parameters).map((given, index) => ({ given, at: [...at, 'parameters', index] }))
+    for (const { given, at } of [...shared, ...own]) this.#parameter(endpoint, given, at)
+    this.#body(endpoint, operation.requestBody, [...at, 'requestBody'])
+    for (const [status, given] of entries(operation.responses)) {
+      this.#response(endpoint, status, given, [...at, 'responses', status])
+    }
+  }
+
+  /** Returns the path of the server's URL, which is part of every path: `/v2`. */
+  #base(operation: Json, item: Json): string {
+    const [server] =
+      ([operation.servers, item.servers, this.root.servers].find((list) => listOf(list).length > 0) as
+        | [unknown]
+        | []) ?? []
+    const url = isObject(server) && typeof server.url === 'string' ? server.url : ''
+    return url.replace(/^[a-z]+:\/\/[^/]*/i, '').replace(/\/+$/, '')
+  }
+
+  #parameter(endpoint: string, given: unknown, path: Path): void {
+    const found = this.#resolve(given, path)
+    const name = found?.value.name
+    if (found === undefined || typeof name !== 'string') return
+    const { value } = found
+    const schema = this.#resolve(value.schema, [...found.path, 'schema'])
+    const facts = [value.required === true ? 'required' : '', flags(value), typeOf(value.schema, schema?.value)]
+    const more = {
+      value: facts.filter((fact) => fact !== '').join(', '),
+      text: described(value, schema?.value),
+      owner: endpoint,
+    }
+    if (value.in === 'header') this.#add('header', `${endpoint} ${name.toLowerCase()}`, found.path, more)
+    else {
+      const mark = value.in === 'query' ? '?' : `${String(value.in)} `
+      this.#add('parameter', `${endpoint} ${mark}${name}`, found.path, more)
+    }
+  }
+
+  #body(endpoint: string, given: unknown, path: Path): void {
+    const body = this.#resolve(given, path)
+    if (body === undefined) return
+    for (const [type, media] of entries(body.value.content)) {
+      const at = [...body.path, 'content', type, 'schema']
+      if (isObject(media)) this.#properties('parameter', `${endpoint} body `, endpoint, media.schema, at)
+    }
+  }
+
+  #response(endpoint: string, status: string, given: unknown, path: Path): void {
+    const response = this.#resolve(given, path)
+    if (response === undefined) return
+    const types: string[] = []
+    for (const [type, media] of entries(response.value.content)) {
+      if (!isObject(media)) continue
+      const at = [...response.path, 'content', type, 'schema']
+      types.push(`${type} ${typeOf(media.schema, this.#resolve(media.schema, at)?.value)}`.trim())
+      this.#properties('field', `${endpoint} ${status} `, endpoint, media.schema, at)
+    }
+    this.#add('status', `${endpoint} ${status}`, path, {
+      value: types.join(', '),
+      text: described(response.value),
+      owner: endpoint,
+    })
+    for (const [name, header] of entries(response.value.headers)) {
+      const found = this.#resolve(header, [...response.path, 'headers', name])
+      if (found === undefined) continue
+      this.#add('header', `${endpoint} ${status} ${name.toLowerCase()}`, found.path, {
+        value: typeOf(found.value.schema),
+        text: described(found.value),
+        owner: endpoint,
+      })
+    }
+  }
+
+  #schema(name: string, given: unknown, path: Path): void {
+    const schema = this.#resolve(given, path)
+    if (schema === undefined) return
+    this.#add('field', name, path, { value: typeOf(given, schema.value), text: described(schema.value) })
+    this.#properties('field', `${name}.`, name, given, path)
+  }
+
+  /** Adds the properties of a schema. A schema with a name of its own is read where it is defined. */
+  #properties(kind: 'field' | 'parameter', prefix: string, owner: string, given: unknown, path: Path, depth = 0): void {
+    if (!isObject(given) || depth > maxDepth) return
+    if (typeof given.$ref === 'string') return
+    const required = new Set(listOf(given.required))
+    for (const [name, property] of entries(given.properties)) {
+      const at = [...path, 'properties', name]
+      const target = this.#resolve(property, at)
+      const facts = [required.has(name) ? 'required' : '', typeOf(property, target?.value)]
+      this.#add(kind, `${prefix}${name}`, at, {
+        value: facts.filter((fact) => fact !== '').join(', '),
+        text: described(isObject(property) ? property : {}),
+        owner,
+      })
+      this.#properties(kind, `${prefix}${name}.`, owner, property, at, depth + 1)
+    }
+    for (const word of ['allOf', 'anyOf', 'oneOf']) {
+      listOf(given[word]).forEach((part, index) => {
+        this.#properties(kind, prefix, owner, part, [...path, word, index], depth + 1)
+      })
+    }
+    this.#properties(kind, prefix, owner, given.items, [...path, 'items'], depth + 1)
+    this.#properties(kind, prefix, owner, given.additionalProperties, [...path, 'additionalProperties'], depth + 1)
+  }
+}
+
+/** Returns the type of a schema with everything that limits its values: `integer int64, default 100, minimum 1`. */
+function typeOf(given: unknown, resolved?: Json): string {
+  if (!isObject(given)) return ''
+  const name = typeof given.$ref === 'string' ? given.$ref.split('/').at(-1)! : ''
+  const schema = name === '' ? given : (resolved ?? {})
+  const parts = [
+    name,
+    [schema.type, schema.format]
+      .flat()
+      .filter((one) => one !== undefined)
+      .join(' '),
+  ]
+  const items = typeOf(schema.items)
+  if (items !== '') parts.push(`of ${items}`)
+  const choices = ['allOf', 'anyOf', 'oneOf'].flatMap((word) => listOf(schema[word]).map((one) => typeOf(one)))
+  if (choices.length > 0) parts.push(choices.join(' | '))
+  for (const word of [
+    'default',
+    'enum',
+    'const',
+    'minimum',
+    'maximum',
+    'minLength',
+    'maxLength',
+    'maxItems',
+    'pattern',
+  ]) {
+    if (schema[word] !== undefined) parts.push(`${word} ${JSON.stringify(schema[word])}`)
+  }
+  parts.push(flags(schema))
+  return parts.filter((part) => part !== '').join(', ')
+}
+
+function flags(value: Json): string {
+  const names = ['deprecated', 'nullable', 'readOnly', 'writeOnly'].filter((name) => value[name] === true)
+  return names.join(', ')
+}
+
+function described(...values: readonly (Json | undefined)[]): string {
+  return oneLine(values.map((value) => (typeof value?.description === 'string' ? value.description : '')).join(' '))
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function entries(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : []
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Returns the node of the document at a path, or the last one on the way that exists. */
+function nearestNode(contents: unknown, path: Path): Node | undefined {
+  let node = contents as Node | undefined
+  for (const [index, part] of path.entries()) {
+    let next: unknown
+    if (isMap(node)) {
+      // The key has the line of the entry; its value may begin in the next line.
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part))
+      if (index === path.length - 1 && isScalar(pair?.key)) return pair.key
+      next = pair?.value
+    } else if (isSeq(node)) next = node.items[Number(part)]
+    if (next === undefined || next === null || isAlias(next)) return node
+    node = next as Node
+  }
+  return node
+}
