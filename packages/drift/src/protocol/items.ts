@@ -11,14 +11,14 @@ export interface Item {
   /** Facts that can change while the name stays: a type, a default, a syntax. */
   readonly value: string
   /** Sentences about the item. Recorded extracts contain only their hash, because the sentences belong to the vendor. */
-  readonly text?: string
+  readonly text?: string | undefined
   /** File and line. */
   readonly source: string
   /**
    * Name of the command, endpoint or type to which the item belongs. If its owner is new or gone, the item has no row
    * of its own.
    */
-  readonly owner?: string
+  readonly owner?: string | undefined
 }
 
 /** Maximum number of characters of a value or a name. Longer texts are cut off and end with a hash of the whole text. */

@@ -72,16 +72,7 @@ class Page {
   }
 
   #add(kind: Item['kind'], name: string, line: number, more: Partial<Item> = {}): void {
-    const { text, owner, ...others } = more
-    this.items.push({
-      kind,
-      name,
-      value: '',
-      source: `${this.file}:${line + 1}`,
-      ...others,
-      ...(text !== undefined && text !== '' && { text }),
-      ...(owner !== undefined && { owner }),
-    })
+    this.items.push({ kind, name, value: '', source: `${this.file}:${line + 1}`, ...more })
   }
 
   /** The command or endpoint that the page describes, which owns what the page lists. */
@@ -406,11 +397,7 @@ class Page {
       if (field === undefined) return
       const { kind, name, line, value, owner } = field.item
       // A field without a name describes the whole response.
-      this.#add(kind, name.trim(), line, {
-        value,
-        text: oneLine(field.text.join(' ')),
-        ...(owner !== undefined && { owner }),
-      })
+      this.#add(kind, name.trim(), line, { value, text: oneLine(field.text.join(' ')), owner })
     } while (tag !== undefined && field.tag !== tag)
   }
 }

@@ -148,9 +148,9 @@ class ScriptReader {
   // ---- requests ---------------------------------------------------------------------------------------------------
 
   #object(node: ts.ObjectLiteralExpression): void {
-    const path = valueOf(node, 'path')
+    const path = propertyOf(node, 'path')
     if (path !== undefined) for (const array of pathArrays(path)) this.#request(array, segments(array), node)
-    const headers = valueOf(node, 'headers')
+    const headers = propertyOf(node, 'headers')
     if (headers !== undefined && ts.isObjectLiteralExpression(headers)) {
       for (const { name } of headers.properties) {
         if (name !== undefined && (ts.isStringLiteralLike(name) || ts.isIdentifier(name))) this.#header(name, name.text)
@@ -159,13 +159,13 @@ class ScriptReader {
   }
 
   #request(node: ts.Node, path: string, request: ts.ObjectLiteralExpression): void {
-    const method = textOf(valueOf(request, 'method'))?.toUpperCase()
+    const method = textOf(propertyOf(request, 'method'))?.toUpperCase()
     const endpoint = this.#endpoint(node, method, path)
     for (const [part, mark] of [
       ['query', '?'],
       ['body', 'body '],
     ] as const) {
-      for (const name of keysIn(valueOf(request, part))) this.#parameter(endpoint, `${mark}${name}`, node)
+      for (const name of keysIn(propertyOf(request, part))) this.#parameter(endpoint, `${mark}${name}`, node)
     }
   }
 
@@ -215,7 +215,7 @@ class ScriptReader {
       if (ts.isStringLiteralLike(argument) && methods.has(argument.text.toUpperCase()))
         method = argument.text.toUpperCase()
       if (!ts.isObjectLiteralExpression(argument)) continue
-      const given = textOf(valueOf(argument, 'method'))?.toUpperCase()
+      const given = textOf(propertyOf(argument, 'method'))?.toUpperCase()
       if (given !== undefined) method = given
       else if (method !== undefined && argument.pos > node.pos) body = argument
     }
@@ -287,7 +287,7 @@ function isCommandArray(node: ts.ArrayLiteralExpression): boolean {
   return ts.isIdentifier(name) && /^(?:command|cmd)$/i.test(name.text)
 }
 
-function valueOf(node: ts.ObjectLiteralExpression, name: string): ts.Expression | undefined {
+function propertyOf(node: ts.ObjectLiteralExpression, name: string): ts.Expression | undefined {
   for (const property of node.properties) {
     if (ts.isPropertyAssignment(property) && keyText(property.name) === name) return property.initializer
     if (ts.isShorthandPropertyAssignment(property) && property.name.text === name) return property.name

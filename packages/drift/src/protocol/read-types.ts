@@ -16,7 +16,7 @@ export function readTypes(file: string, text: string): Item[] {
   const describe = (node: ts.Node, name: string, owner?: string): void => {
     const text = docOf(node)
     if (text === '') return
-    items.push({ kind: 'text', name, value: '', text, source: sourceOf(node), ...(owner !== undefined && { owner }) })
+    items.push({ kind: 'text', name, value: '', text, source: sourceOf(node), owner })
   }
 
   /** Reads the members of every object type in a type, such as those of a union or an intersection. */
