@@ -52,7 +52,33 @@ export function compareItems(recorded: readonly Item[], found: readonly Item[], 
   for (const item of before.values()) {
     if (isGone(item) && !isOwned(item)) rows.push({ change: 'gone', ...shown(item), before: said(item) })
   }
-  return rows.sort(byKindAndName)
+  return joinedTexts(rows).sort(byKindAndName)
+}
+
+/** Shortest common beginning of two texts that count as one changed text. */
+const minBeginning = 12
+
+/** Joins a text that is gone with a new one that begins in the same way: the text has changed. */
+function joinedTexts(rows: readonly Row[]): Row[] {
+  const isText = ({ kind }: Row): boolean => kind === 'text'
+  const joined = new Set<Row>()
+  const changed: Row[] = []
+  for (const row of rows.filter((one) => isText(one) && one.change === 'new')) {
+    const candidates = rows.filter((one) => isText(one) && one.change === 'gone' && !joined.has(one))
+    const [best] = candidates.sort((one, other) => commonBeginning(other, row) - commonBeginning(one, row))
+    if (best === undefined) continue
+    const shorter = Math.min(best.name.length, row.name.length)
+    if (commonBeginning(best, row) < Math.max(minBeginning, shorter * 0.6)) continue
+    joined.add(best).add(row)
+    changed.push({ ...row, change: 'changed', before: best.name, after: row.name })
+  }
+  return [...rows.filter((row) => !joined.has(row)), ...changed]
+}
+
+function commonBeginning(one: Row, other: Row): number {
+  let length = 0
+  while (length < one.name.length && one.name[length] === other.name[length]) length++
+  return length
 }
 
 function byKey(items: readonly Item[]): Map<string, Item> {

@@ -1,30 +1,29 @@
 import { isMap, isScalar, parseDocument } from 'yaml'
+import { keywordsOf, parseSyntax, sortedChoices } from './command-syntax.js'
 import { type Item, oneLine } from './items.js'
 
-// Reads pages in MDX: front matter, headings, fields such as `<ParamField>`, tables, lists and code. What the parts of
-// a page describe follows from their heading, their columns and their form.
+// Reads pages in MDX. Front matter, fields such as `<ParamField>`, tables, lists, headings and code become items. What a
+// row of a table describes follows from the title of its column. Prose becomes no item, except for the names and error
+// texts in it.
 
-/** A word of a command: `ARSET`, `JSON.GET`, `BASE64-FP32`. */
-const upperWord = /^[A-Z][A-Z0-9]*(?:[._-][A-Z0-9]+)*$/
 const commandName = /^[A-Z][A-Z0-9_]*(?:\.[A-Z0-9]+)?(?: [A-Z][A-Z0-9]+)?$/
-const headerName = /^(?:Upstash|QStash|X-Upstash)-[A-Za-z0-9*<>{}-]+$/i
-const anyHeaderName = /^[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9<>{}*]+)+$/
-const errorText =
-  /^(?:ERR|WRONGTYPE|NOSCRIPT|NOAUTH|NOPERM|EXECABORT|BUSYGROUP|NOGROUP|BUSY|MISCONF|READONLY|UNKILLABLE|NOTBUSY|INVALIDOBJ)\b/
+const ownHeader = /^(?:X-)?(?:Upstash|QStash)-[A-Za-z0-9*<>{}-]+$/i
+const anyHeader = /^[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9<>{}*]+)+$/
+const errorText = /^-?(?:ERR|WRONGTYPE|BUSY\w*|EXECABORT|INVALIDOBJ|MISCONF|NO[A-Z]+|READONLY|UNKILLABLE)\s/
 const request = /^(GET|HEAD|POST|PUT|PATCH|DELETE)\s+(?:https?:\/\/[^/\s]+)?(\/\S*)$/i
 
-/** What a table or a list describes, by the first column or by the heading above. */
+/** What the rows of a table describe. */
 type Subject = 'command' | 'option' | 'endpoint' | 'parameter' | 'header' | 'field' | 'status' | 'error'
 
 const subjects: readonly (readonly [RegExp, Subject])[] = [
   [/\bheaders?\b/i, 'header'],
-  [/\b(?:status(?:es)?|status code|http code)\b|^codes?$/i, 'status'],
-  [/\b(?:errors?|error (?:text|message)s?|messages?)$/i, 'error'],
+  [/\bstatus(?:es)?\b|\bhttp code\b|^codes?$/i, 'status'],
+  [/\berrors?\b|^messages?$/i, 'error'],
   [/\bcommands?\b/i, 'command'],
   [/\b(?:endpoints?|requests?|routes?)\b/i, 'endpoint'],
-  [/\b(?:options?|flags?|clauses?|modifiers?|arguments?|subcommands?)\b/i, 'option'],
-  [/\b(?:(?:query|path|body) )?param(?:eter)?s?\b|^query$/i, 'parameter'],
-  [/\b(?:fields?|propert(?:y|ies)|attributes?|response|reply)\b/i, 'field'],
+  [/\b(?:options?|flags?|clauses?|modifiers?|arguments?)\b/i, 'option'],
+  [/\bparam(?:eter)?s?\b|^query$/i, 'parameter'],
+  [/\b(?:fields?|propert(?:y|ies)|attributes?)\b/i, 'field'],
 ]
 
 /** Returns the items of one page. */
@@ -34,50 +33,43 @@ export function readMdx(file: string, text: string): Item[] {
   return page.items
 }
 
-/** An open `<ParamField>` or `<ResponseField>`. */
-interface OpenField {
-  readonly tag: string
-  readonly item: { kind: Item['kind']; name: string; value: string; line: number; owner?: string | undefined }
-  readonly path: string
-  readonly text: string[]
-}
-
 class Page {
   readonly items: Item[] = []
   readonly #lines: readonly string[]
-  /** Path without suffix: the name of the page in the names of its texts. */
+  /** Path without suffix. It is part of the names of what belongs to no command or endpoint. */
   readonly #page: string
   #command: string | undefined
   #endpoint: string | undefined
-  /** Headings above the current line, by their level. */
-  readonly #headings: string[] = []
-  readonly #fields: OpenField[] = []
-  #prose: string[] = []
-  #proseLine = 1
+  #heading = ''
+  /** Names of the fields that are open, from the outermost to the innermost. */
+  readonly #fields: { readonly tag: string; readonly name: string }[] = []
 
   constructor(
     readonly file: string,
     text: string,
   ) {
-    this.#lines = text.split(/\r?\n/)
+    this.#lines = withoutComments(text).split(/\r?\n/)
     this.#page = file.replace(/\.mdx?$/, '')
   }
 
   read(): void {
     let at = this.#frontMatter()
-    this.#proseLine = at + 1
     while (at < this.#lines.length) at = this.#block(at)
-    while (this.#fields.length > 0) this.#closeField()
-    this.#endProse()
   }
 
-  #add(kind: Item['kind'], name: string, line: number, more: Partial<Item> = {}): void {
-    this.items.push({ kind, name, value: '', source: `${this.file}:${line + 1}`, ...more })
+  #add(kind: Item['kind'], name: string, line: number, value = ''): void {
+    const owner = this.#owner
+    this.items.push({ kind, name, value, source: `${this.file}:${line + 1}`, ...(owner !== name && { owner }) })
   }
 
-  /** The command or endpoint that the page describes, which owns what the page lists. */
+  /** The command or endpoint that the page describes. */
   get #owner(): string | undefined {
     return this.#endpoint ?? this.#command
+  }
+
+  /** Returns a name with what it belongs to. */
+  #owned(name: string): string {
+    return `${this.#owner ?? this.#page} ${name}`
   }
 
   // ---- front matter -----------------------------------------------------------------------------------------------
@@ -89,41 +81,36 @@ class Page {
     if (end === -1) return 0
     const { contents } = parseDocument(this.#lines.slice(1, end).join('\n'), { logLevel: 'silent' })
     const fields = new Map<string, string>()
-    if (isMap(contents)) {
-      for (const { key, value } of contents.items) {
-        if (isScalar(key) && isScalar(value)) fields.set(String(key.value), String(value.value))
-      }
+    for (const { key, value } of isMap(contents) ? contents.items : []) {
+      if (isScalar(key) && isScalar(value)) fields.set(String(key.value), String(value.value))
     }
-    const lineOf = (name: string): number =>
+    const title = fields.get('title')?.trim() ?? ''
+    const api = fields.get('api') ?? fields.get('openapi') ?? ''
+    // `openapi` may begin with the name of a file.
+    const endpoint = endpointOf(api.replace(/^\S+\.(?:ya?ml|json)\s+/, ''))
+    const lineOf = (pattern: RegExp): number =>
       Math.max(
         0,
-        this.#lines.findIndex((line, index) => index < end && line.startsWith(`${name}:`)),
+        this.#lines.findIndex((line) => pattern.test(line)),
       )
-    const text = fields.get('description') ?? ''
-    const api = endpointOf((fields.get('api') ?? fields.get('openapi') ?? '').replace(/^\S+\.(?:ya?ml|json)\s+/, ''))
-    const title = fields.get('title')?.trim() ?? ''
-    if (api !== undefined) {
-      this.#endpoint = api
-      this.#add('endpoint', api, lineOf(fields.has('api') ? 'api' : 'openapi'))
-      if (text !== '') this.#add('text', api, lineOf('description'), { text: oneLine(text), owner: api })
-    } else if (this.#isCommandPage(title)) {
+    if (endpoint !== undefined) {
+      this.#endpoint = endpoint
+      this.#add('endpoint', endpoint, lineOf(/^(?:api|openapi):/))
+    } else if (this.#isCommand(title)) {
       this.#command = title.toUpperCase()
-      this.#add('command', this.#command, lineOf('title'), { text: oneLine(text) })
-    } else if (text !== '') this.#add('text', this.#page, lineOf('description'), { text: oneLine(text) })
+      this.#add('command', this.#command, lineOf(/^title:/))
+    }
     return end + 1
   }
 
-  #isCommandPage(title: string): boolean {
+  /** Whether the page describes a command: its title is in upper case, or is the name of a file among commands. */
+  #isCommand(title: string): boolean {
     if (!commandName.test(title.toUpperCase())) return false
-    const name = this.#page
-      .split('/')
-      .at(-1)!
-      .toUpperCase()
-      .replace(/[^A-Z0-9]/g, '')
-    const isNamed = name === title.toUpperCase().replace(/[^A-Z0-9]/g, '')
-    return /(?:^|\/)commands\//.test(this.#page)
-      ? isNamed || commandName.test(title)
-      : isNamed && commandName.test(title)
+    const letters = (text: string): string => text.toUpperCase().replace(/[^A-Z0-9]/g, '')
+    const isNamed = letters(this.#page.split('/').at(-1)!) === letters(title)
+    const isAmongCommands = /(?:^|\/)commands\//.test(this.#page)
+    if (/^(?:overview|introduction|index)$/i.test(title)) return false
+    return isAmongCommands ? isNamed || commandName.test(title) : isNamed && commandName.test(title)
   }
 
   // ---- blocks -----------------------------------------------------------------------------------------------------
@@ -131,199 +118,119 @@ class Page {
   /** Reads the block that begins in a line. Returns the index of the line behind it. */
   #block(at: number): number {
     const line = this.#lines[at]!
-    const fence = /^\s*(```+|~~~+)\s*(.*)$/.exec(line)
-    if (fence !== null) return this.#code(at, fence[1]!, fence[2]!)
-    const heading = /^(#{1,6})\s+(.*?)\s*#*$/.exec(line)
-    if (heading !== null) {
-      this.#heading(heading[1]!.length, heading[2]!, at)
-      return at + 1
-    }
-    if (/^\s*\|.*\|\s*$/.test(line) && /^\s*\|[\s:|-]+\|\s*$/.test(this.#lines[at + 1] ?? '')) return this.#table(at)
+    const [, fence, info] = /^\s*(```+|~~~+)(.*)$/.exec(line) ?? []
+    if (fence !== undefined) return this.#code(at, fence, info!)
+    const [, heading] = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/.exec(line) ?? []
+    if (heading !== undefined) this.#title(plain(heading), at)
+    if (isRow(line) && /^[\s|:-]+$/.test(this.#lines[at + 1] ?? '') && isRow(this.#lines[at + 1]!))
+      return this.#table(at)
     if (/^\s*<\/?(?:ParamField|ResponseField)\b/.test(line)) return this.#tag(at)
-    const item = /^\s*[-*+]\s+(.*)$/.exec(line)
-    if (item !== null) return this.#listItem(at, item[1]!)
-    if (!/^\s*(?:import|export)\s.*['"{]/.test(line)) this.#say(line, at)
+    const [, item] = /^\s*(?:[-*+]|\d+\.)\s+(.*)$/.exec(line) ?? []
+    if (item !== undefined) this.#listItem(item, at)
+    this.#mentions(line, at)
     return at + 1
   }
 
-  #heading(level: number, title: string, at: number): void {
-    this.#endProse()
-    this.#headings.length = level - 1
-    this.#headings[level - 1] = plain(title)
-    this.#proseLine = at
-    const endpoint = endpointOf(plain(title))
+  #title(title: string, at: number): void {
+    this.#heading = title
+    const endpoint = endpointOf(title)
     if (endpoint !== undefined) {
       this.#endpoint = endpoint
       this.#add('endpoint', endpoint, at)
     }
-    const [, status] = /^(?:HTTP )?([1-5]\d\d)\b/.exec(plain(title)) ?? []
-    if (status !== undefined) this.#add('status', this.#owned(status), at, { owner: this.#owner })
+    const [, status] = /^(?:HTTP )?([1-5]\d\d)\b/.exec(title) ?? []
+    if (status !== undefined) this.#add('status', this.#owned(status), at)
   }
 
-  /** Adds a line of prose to the section, or to the field that is open. */
-  #say(line: string, at: number): void {
-    this.#mentions(line, at)
-    const text = plain(line.replace(/<\/?[A-Za-z][^>]*>/g, ' '))
-    if (text === '') return
-    const field = this.#fields.at(-1)
-    if (field !== undefined) field.text.push(text)
-    else this.#prose.push(text)
-  }
-
-  #endProse(): void {
-    const text = oneLine(this.#prose.join(' '))
-    this.#prose = []
-    if (text === '') return
-    const place = this.#headings.filter((one) => one !== undefined).join(' > ')
-    this.#add('text', place === '' ? `${this.#page}: introduction` : `${this.#page}: ${place}`, this.#proseLine, {
-      text,
-      owner: this.#owner,
-    })
-  }
-
-  /** Adds headers and endpoints that are mentioned in code: `` `Upstash-Delay` ``. */
+  /** Adds the headers, endpoints and error texts that a line mentions as code: `` `Upstash-Delay` ``. */
   #mentions(line: string, at: number): void {
-    for (const [, code] of line.matchAll(/`([^`]+)`/g)) {
-      const name = code!.split(':')[0]!.trim()
-      if (headerName.test(name)) this.#add('header', headerOf(name), at)
-      const endpoint = /^[A-Z]+ \/v\d/.test(code!) ? endpointOf(code!) : undefined
+    for (const code of codesIn(line)) {
+      const name = code.split(':')[0]!.trim()
+      if (ownHeader.test(name)) this.#add('header', headerOf(name), at)
+      if (errorText.test(code)) this.#add('text', code, at)
+      const endpoint = /^[A-Z]+ \/v\d/.test(code) ? endpointOf(code) : undefined
       if (endpoint !== undefined) this.#add('endpoint', endpoint, at)
     }
   }
-
-  // ---- code -------------------------------------------------------------------------------------------------------
 
   #code(at: number, fence: string, info: string): number {
     let end = at + 1
     while (end < this.#lines.length && !this.#lines[end]!.trim().startsWith(fence)) end++
     const code = this.#lines.slice(at + 1, end)
-    const [, status] = /\b([1-5]\d\d)\b/.exec(info) ?? []
-    if (status !== undefined && this.#endpoint !== undefined)
-      this.#add('status', this.#owned(status), at, { owner: this.#owner })
+    const [status] = /\b[1-5]\d\d\b/.exec(info) ?? []
+    if (status !== undefined && this.#endpoint !== undefined) this.#add('status', this.#owned(status), at)
     code.forEach((line, index) => {
-      // Headers in an example of curl or fetch.
+      // Headers of requests with curl or fetch.
       for (const [, name] of line.matchAll(/["'`]((?:Upstash|QStash)-[A-Za-z0-9-]+)(?=["'`:])/gi))
         this.#add('header', headerOf(name!), at + 1 + index)
     })
-    if (this.#isSyntax(code)) this.#syntax(oneLine(code.join(' ')), at + 1)
+    this.#syntax(oneLine(code.join(' ')), at + 1)
     return end + 1
   }
 
-  /** Whether a block is the syntax of the page's command, and not an example. */
-  #isSyntax(code: readonly string[]): boolean {
-    const [first = ''] = code.map((line) => line.trim()).filter((line) => line !== '')
-    if (this.#command === undefined || !startsWithCommand(first, this.#command)) return false
-    const isHeaded = /\b(?:syntax|usage|synopsis)\b/i.test(this.#headings.at(-1) ?? '')
-    return isHeaded || (this.#headings.length === 0 && /[[\]<>|]|\.\.\.|…|\b[a-z]+\b/.test(first))
-  }
-
-  #syntax(syntax: string, at: number): void {
-    const command = this.#command!
-    this.#add('command', command, at, { value: syntax })
-    // Words of the syntax in upper case are options: `LIMIT count` in `[LIMIT count]`, both words of `ON STREAM`.
-    for (const words of syntax.slice(command.length).split(/[[\](){}|]|\s{2,}/)) {
-      const [option] = optionOf(words.trim())
-      if (option !== undefined) this.#option(option, at)
-    }
-  }
-
-  #option(option: string, at: number, more: Partial<Item> = {}): void {
-    if (this.#command !== undefined)
-      this.#add('option', `${this.#command} ${option}`, at, { ...more, owner: this.#command })
-    else this.#add('option', `${this.#page} ${option}`, at, more)
+  /** Reads the syntax of the page's command. Other code is an example. */
+  #syntax(code: string, at: number): void {
+    const command = this.#command
+    if (command === undefined || !`${code.toUpperCase()} `.startsWith(`${command} `)) return
+    const isHeaded = /\b(?:syntax|usage|synopsis)\b/i.test(this.#heading)
+    if (!isHeaded && (this.#heading !== '' || !/[[<|]|\.\.\.|…/.test(code))) return
+    const { positional, options } = parseSyntax(code.slice(command.length))
+    this.#add('command', command, at, positional)
+    for (const [option, values] of options) this.#add('option', this.#owned(option), at, values)
   }
 
   // ---- tables and lists ---------------------------------------------------------------------------------------------
 
   #table(at: number): number {
-    const columns = cellsOf(this.#lines[at]!)
-    const subject = subjectOf(columns[0] ?? '') ?? subjectOf(this.#headings.at(-1) ?? '')
+    const titles = cellsOf(this.#lines[at]!).map(subjectOf)
+    const column = Math.max(
+      0,
+      titles.findIndex((title) => title !== undefined),
+    )
+    const subject = titles[column] ?? subjectOf(this.#heading)
     let end = at + 2
-    for (; end < this.#lines.length && /^\s*\|/.test(this.#lines[end]!); end++) {
-      const line = this.#lines[end]!
-      const cells = cellsOf(line)
-      const [first = '', ...rest] = cells
-      if (!this.#entry(first, rest, subject, end)) this.#say(cells.join(' '), end)
-      else this.#mentions(rest.join(' '), end)
+    for (; end < this.#lines.length && isRow(this.#lines[end]!); end++) {
+      this.#entry(cellsOf(this.#lines[end]!)[column] ?? '', subject, end)
+      this.#mentions(this.#lines[end]!, end)
     }
     return end
   }
 
-  #listItem(at: number, given: string): number {
-    let end = at + 1
-    // Lines that continue the item.
-    while (end < this.#lines.length && /^\s{2,}[^\s\-*+|<`]/.test(this.#lines[end]!)) end++
-    const text = oneLine([given, ...this.#lines.slice(at + 1, end)].join(' '))
-    const [, code, rest] = /^(?:\*\*)?`([^`]+)`(?:\*\*)?\s*(?:\([^)]*\))?\s*[:–—-]\s*(.*)$/.exec(text) ?? []
-    const [, status, meaning] = /^(?:\*\*)?([1-5]\d\d)(?:\*\*)?(?:\s+[A-Z][\w ]*)?\s*[:–—-]\s*(.*)$/.exec(text) ?? []
-    const subject = subjectOf(this.#headings.at(-1) ?? '')
-    const isEntry =
-      (code !== undefined && this.#entry(`\`${code}\``, [rest!], subject, at)) ||
-      (status !== undefined && this.#entry(status, [meaning!], 'status', at))
-    if (!isEntry) this.#say(text, at)
-    return end
+  /** Reads an item of a list that begins with what it describes: `` - `LIMIT n`: … ``, `- 404: …`. */
+  #listItem(text: string, at: number): void {
+    const [first] = /^(?:\*\*)?(?:`[^`]+`|[1-5]\d\d\b)/.exec(text) ?? []
+    if (first === undefined) return
+    const isStatus = /^\W*[1-5]\d\d\W*$/.test(first)
+    this.#entry(first, isStatus ? 'status' : subjectOf(this.#heading), at)
   }
 
-  /**
-   * Adds what one row of a table or one item of a list describes.
-   * @returns whether it describes something; otherwise it is prose
-   */
-  #entry(first: string, rest: readonly string[], subject: Subject | undefined, at: number): boolean {
-    const names = codesIn(first)
-    const name = names[0] ?? plain(first)
-    const text = oneLine(rest.map(plain).join(' · '))
-    const owner = this.#owner
-    if (errorText.test(name)) {
-      this.#add('text', name, at, { text, owner })
-      return true
-    }
-    if (headerName.test(name) || (subject === 'header' && anyHeaderName.test(name))) {
-      for (const one of names.length > 0 ? names : [name]) this.#add('header', headerOf(one), at, { text })
-      return true
-    }
-    const endpoint = endpointOf(name)
-    if (endpoint !== undefined) {
-      this.#add('endpoint', endpoint, at, { text })
-      return true
-    }
-    switch (subject) {
-      case 'status': {
-        const statuses = (names.length > 0 ? names : [name]).flatMap((one) => one.match(/\b[1-5]\d\d\b/g) ?? [])
-        for (const status of statuses) this.#add('status', this.#owned(status), at, { text, owner })
-        return statuses.length > 0
-      }
-      case 'command': {
-        if (!commandName.test(name)) return false
-        this.#add('command', name, at, { text })
-        return true
-      }
-      case 'error':
-        if (names.length === 0) return false
-        this.#add('text', name, at, { text, owner })
-        return true
-      case 'parameter':
-      case 'field':
-        // The page of a command lists its arguments under various titles.
-        if (names.length === 0) return false
-        for (const one of names) {
-          if (this.#endpoint === undefined && this.#command !== undefined && subject === 'parameter')
-            this.#option(optionOf(one)[0] ?? one, at, { value: optionOf(one)[1], text })
-          else if (subject === 'parameter') this.#add('parameter', this.#owned(`?${one}`), at, { text, owner })
-          else this.#add('field', this.#owned(one, '.'), at, { text, owner })
-        }
-        return true
-      case 'option':
-        if (names.length === 0) return false
-        for (const one of names) this.#option(optionOf(one)[0] ?? one, at, { value: optionOf(one)[1], text })
-        return true
-      default:
-        return false
+  /** Adds what a row of a table or an item of a list describes. */
+  #entry(cell: string, subject: Subject | undefined, at: number): void {
+    const codes = codesIn(cell)
+    for (const name of codes.length > 0 ? codes : [plain(cell)]) {
+      const endpoint = endpointOf(name)
+      if (endpoint !== undefined) this.#add('endpoint', endpoint, at)
+      else if (ownHeader.test(name) || (subject === 'header' && anyHeader.test(name)))
+        this.#add('header', headerOf(name), at)
+      else if (subject === 'status') {
+        for (const [status] of name.matchAll(/\b[1-5]\d\d\b/g)) this.#add('status', this.#owned(status), at)
+      } else if (subject === 'command') {
+        if (commandName.test(name)) this.#add('command', name, at)
+      } else if (codes.length === 0) continue
+      else if (subject === 'error') this.#add('text', name, at)
+      else if (subject === 'field') this.#add('field', this.#owned(name), at)
+      else if (subject === 'option' || subject === 'parameter') this.#argument(name, subject, at)
     }
   }
 
-  /** Returns the name with the command, endpoint or page that it belongs to. */
-  #owned(name: string, separator = ' '): string {
-    return `${this.#owner ?? this.#page}${this.#endpoint === undefined ? separator : ' '}${name}`
+  /** Adds an option of a command or a parameter of an endpoint. Pages use both words for either. */
+  #argument(name: string, subject: 'option' | 'parameter', at: number): void {
+    if (this.#endpoint !== undefined) this.#add('parameter', this.#owned(name), at)
+    else if (this.#command === undefined) this.#add(subject, this.#owned(name), at)
+    else {
+      const { keywords, rest } = keywordsOf(name)
+      if (keywords !== '') this.#add('option', this.#owned(keywords), at, choicesOf(rest))
+    }
   }
 
   // ---- fields -----------------------------------------------------------------------------------------------------
@@ -332,102 +239,90 @@ class Page {
   #tag(at: number): number {
     const [, closing, tag] = /^\s*<(\/?)(ParamField|ResponseField)\b/.exec(this.#lines[at]!)!
     if (closing === '/') {
-      this.#closeField(tag!)
-      const rest = this.#lines[at]!.replace(/^\s*<\/\w+>/, '')
-      if (rest.trim() !== '') this.#say(rest, at)
+      this.#close(tag!)
       return at + 1
     }
-    // The attributes may continue in the next lines.
+    // Attributes may continue in the next lines.
     let end = at
     let text = this.#lines[at]!.trim()
-    while (!endOfTag(text) && end + 1 < this.#lines.length && end - at < 20) text += ` ${this.#lines[++end]!.trim()}`
+    while (endOfTag(text) === undefined && end + 1 < this.#lines.length && end - at < 30)
+      text += ` ${this.#lines[++end]!.trim()}`
     const length = endOfTag(text) ?? text.length
-    const attributes = attributesIn(text.slice(0, length))
-    this.#openField(tag!, attributes, at)
-    let rest = text.slice(length)
-    if (/\/>$/.test(text.slice(0, length))) this.#closeField(tag!)
-    else {
-      const close = rest.indexOf(`</${tag}>`)
-      if (close !== -1) {
-        this.#say(rest.slice(0, close), at)
-        this.#closeField(tag!)
-        rest = rest.slice(close + tag!.length + 3)
-      }
-    }
-    if (rest.trim() !== '') this.#say(rest, at)
+    const opening = text.slice(0, length)
+    this.#open(tag!, attributesIn(opening), at)
+    const rest = text.slice(length)
+    this.#mentions(rest, end)
+    if (opening.endsWith('/>') || rest.includes(`</${tag}>`)) this.#close(tag!)
     return end + 1
   }
 
-  #openField(tag: string, attributes: ReadonlyMap<string, string>, line: number): void {
-    const outer = this.#fields.at(-1)
+  #open(tag: string, attributes: ReadonlyMap<string, string>, at: number): void {
     const place = ['query', 'path', 'body', 'header', 'name'].find((one) => attributes.has(one))
     const own = place === undefined ? '' : attributes.get(place)!
-    const path = [outer?.path ?? '', own].filter((part) => part !== '').join('.')
-    const facts = [
-      attributes.get('type') ?? '',
-      ['', 'true'].includes(attributes.get('required') ?? 'no') ? 'required' : '',
-      attributes.has('deprecated') ? 'deprecated' : '',
-      ...['default', 'initialValue'].flatMap((one) => (attributes.has(one) ? [`default ${attributes.get(one)}`] : [])),
-    ]
-    const value = facts.filter((fact) => fact !== '').join(', ')
-    const owner = this.#owner
-    const item = { value, line, owner }
-    const isHeader = place === 'header' || headerName.test(own)
-    if (tag === 'ResponseField') this.#push(tag, path, { ...item, kind: 'field', name: this.#owned(path, '.') })
-    else if (isHeader) {
-      const name = this.#endpoint === undefined ? headerOf(own) : `${this.#endpoint} ${headerOf(own)}`
-      this.#push(tag, path, { ...item, kind: 'header', name })
-    } else if (this.#command !== undefined && this.#endpoint === undefined)
-      this.#push(tag, path, { ...item, kind: 'option', name: `${this.#command} ${path}` })
-    else {
-      const mark = place === 'query' ? '?' : `${place ?? ''} `
-      this.#push(tag, path, { ...item, kind: 'parameter', name: this.#owned(`${mark}${path}`) })
-    }
+    const isNested = this.#fields.some((field) => field.name !== '')
+    const name = [this.#fields.at(-1)?.name ?? '', own].filter((part) => part !== '').join('.')
+    this.#fields.push({ tag, name })
+    // A field without a name describes a whole response.
+    if (own === '') return
+    const value = factsOf(attributes)
+    if (tag === 'ResponseField') this.#add('field', this.#owned(name), at, value)
+    else if (place === 'header' || ownHeader.test(own))
+      this.#add('header', this.#endpoint === undefined ? headerOf(own) : this.#owned(headerOf(own)), at, value)
+    else if (this.#endpoint !== undefined || this.#command === undefined)
+      this.#add('parameter', this.#owned(name), at, value)
+    else if (keywordsOf(own).keywords !== '') this.#add('option', this.#owned(keywordsOf(own).keywords), at, value)
+    // Pages about an SDK nest its options in an object. An argument without a keyword belongs to the command.
+    else if (isNested) this.#add('option', this.#owned(own.toUpperCase()), at, value)
+    else this.#add('command', this.#command, at, `${own}: ${value}`)
   }
 
-  #push(tag: string, path: string, item: OpenField['item']): void {
-    this.#fields.push({ tag, path, item, text: [] })
-  }
-
-  #closeField(tag?: string): void {
-    if (tag !== undefined && !this.#fields.some((one) => one.tag === tag)) return
-    let field: OpenField | undefined
-    do {
-      field = this.#fields.pop()
-      if (field === undefined) return
-      const { kind, name, line, value, owner } = field.item
-      // A field without a name describes the whole response.
-      this.#add(kind, name.trim(), line, { value, text: oneLine(field.text.join(' ')), owner })
-    } while (tag !== undefined && field.tag !== tag)
+  #close(tag: string): void {
+    const index = this.#fields.findLastIndex((field) => field.tag === tag)
+    if (index !== -1) this.#fields.length = index
   }
 }
 
-/** Returns `GET /v2/keys` for a method with a path or a URL. */
+/** Removes comments, so that the lines keep their numbers. Code keeps what looks like a comment. */
+function withoutComments(text: string): string {
+  const comment = /(^[ \t]*(```+|~~~+)[^\n]*\n[\s\S]*?^[ \t]*\2[^\n]*$)|\{\/\*[\s\S]*?\*\/\}|<!--[\s\S]*?-->/gm
+  return text.replace(comment, (whole, code: string | undefined) => code ?? whole.replace(/[^\n]/g, ''))
+}
+
+/** Returns `GET /v2/messages/{}` for a method with a path or a URL. */
 function endpointOf(text: string): string | undefined {
   const [, method, path] = request.exec(text.trim()) ?? []
   if (method === undefined) return undefined
   return `${method.toUpperCase()} ${path!.replace(/\?.*$/, '').replace(/\{[^}]*\}|:\w+|<[^>]*>/g, '{}')}`
 }
 
-/** Splits an option into its words in upper case and the rest: `LIMIT count` into `LIMIT` and `count`. */
-function optionOf(text: string): [option: string | undefined, rest: string] {
-  const words = text.replace(/^[[(]|[\])]$/g, '').split(/\s+/)
-  const end = words.findIndex((word) => !upperWord.test(word))
-  const count = end === -1 ? words.length : end
-  return [count === 0 ? undefined : words.slice(0, count).join(' '), words.slice(count).join(' ')]
+function factsOf(attributes: ReadonlyMap<string, string>): string {
+  const isOn = (name: string): boolean => ['', 'true'].includes(attributes.get(name) ?? 'false')
+  const standard = attributes.get('default') ?? attributes.get('initialValue')
+  return [
+    choicesOf(attributes.get('type') ?? ''),
+    isOn('required') ? 'required' : '',
+    isOn('deprecated') ? 'deprecated' : '',
+    standard === undefined ? '' : `default ${standard}`,
+  ]
+    .filter((fact) => fact !== '')
+    .join(', ')
 }
 
-function startsWithCommand(line: string, command: string): boolean {
-  const upper = line.toUpperCase()
-  return upper === command || upper.startsWith(`${command} `)
+function choicesOf(text: string): string {
+  return sortedChoices(text.split('|').map(oneLine))
 }
 
 function subjectOf(title: string): Subject | undefined {
   return subjects.find(([pattern]) => pattern.test(plain(title)))?.[1]
 }
 
+/** Returns the name in lower case. A variable part becomes `*`. */
 function headerOf(name: string): string {
-  return name.replace(/[<{].*$|\*$/, '*').toLowerCase()
+  return name.replace(/[<{*].*$/, '*').toLowerCase()
+}
+
+function isRow(line: string): boolean {
+  return /^\s*\|.*\|\s*$/.test(line)
 }
 
 function cellsOf(line: string): string[] {
@@ -437,30 +332,26 @@ function cellsOf(line: string): string[] {
 
 /** Returns the texts in backticks. */
 function codesIn(text: string): string[] {
-  return [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!.trim())
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => oneLine(code!))
 }
 
-/** Removes the marks of Markdown. */
+/** Removes links and marks of Markdown. */
 function plain(text: string): string {
-  return oneLine(
-    text
-      .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .replace(/\*\*|__|`/g, '')
-      .replace(/\{\/\*.*?\*\/\}/g, ''),
-  )
+  return oneLine(text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/\*\*|__|`/g, ''))
 }
 
 /** Returns the index behind the `>` that ends the first tag of a text. */
 function endOfTag(text: string): number | undefined {
   let quote = ''
   let braces = 0
-  for (const [index, char] of [...text].entries()) {
+  for (let index = 0; index < text.length; index++) {
+    const char = text[index]!
     if (quote !== '') {
       if (char === quote) quote = ''
     } else if (char === '"' || char === "'") quote = char
     else if (char === '{') braces++
     else if (char === '}') braces--
-    else if (char === '>' && braces <= 0) return [...text].slice(0, index + 1).join('').length
+    else if (char === '>' && braces <= 0) return index + 1
   }
   return undefined
 }
@@ -469,10 +360,10 @@ function endOfTag(text: string): number | undefined {
 function attributesIn(tag: string): Map<string, string> {
   const inner = tag.replace(/^<\w+/, '').replace(/\/?>$/, '')
   const found = new Map<string, string>()
-  for (const [, name, double, single, braced] of inner.matchAll(
-    /([A-Za-z][\w-]*)(?:=(?:"([^"]*)"|'([^']*)'|\{([^}]*)\}))?/g,
-  )) {
-    found.set(name!, (double ?? single ?? braced ?? '').trim())
+  const attribute = /([A-Za-z][\w-]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|\{([^}]*)\}))?/g
+  for (const [, name, double, single, braced] of inner.matchAll(attribute)) {
+    const value = (double ?? single ?? braced ?? '').trim()
+    found.set(name!, value.replace(/^(["'`])(.*)\1$/, '$2'))
   }
   return found
 }

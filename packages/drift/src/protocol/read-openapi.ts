@@ -1,4 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { sortedChoices } from './command-syntax.js'
 import { type Item, oneLine } from './items.js'
 
 // Reads OpenAPI 3 files: endpoints with parameters, headers and statuses, and the fields of schemas.
@@ -20,7 +21,7 @@ export function isOpenApi(text: string): boolean {
  */
 export function readOpenApi(file: string, text: string): Item[] {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, logLevel: 'error' })
+  const document = parseDocument(text, { lineCounter: lines, logLevel: 'error', merge: true })
   if (document.errors.length > 0) throw new Error(`${file}: ${oneLine(document.errors[0]!.message)}`)
   // The default limit for aliases protects against documents that grow exponentially.
   const root: unknown = document.toJS()
@@ -40,8 +41,6 @@ type Path = readonly (string | number)[]
 interface Found {
   readonly value: Json
   readonly path: Path
-  /** Last word of the reference: the name of a schema. */
-  readonly reference?: string
 }
 
 class OpenApiReader {
@@ -82,16 +81,13 @@ class OpenApiReader {
       .map((part) => decoded(part).replaceAll('~1', '/').replaceAll('~0', '~'))
     let value: unknown = this.root
     for (const part of target) value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined
-    const found = this.#resolve(value, target, depth + 1)
-    return found && { ...found, reference: found.reference ?? target.at(-1)! }
+    return this.#resolve(value, target, depth + 1)
   }
 
   #operation(method: string, path: string, item: Found, operation: Json): void {
     const at = [...item.path, method]
     const endpoint = `${method.toUpperCase()} ${this.#base(operation, item.value)}${path.replace(/\{[^}]*\}/g, '{}')}`
     this.#add('endpoint', endpoint, at, { value: flags(operation) })
-    const text = oneLine([operation.summary, operation.description].filter((one) => typeof one === 'string').join(' '))
-    if (text !== '') this.#add('text', endpoint, at, { text, owner: endpoint })
     const shared = listOf(item.value.parameters).map((given, index) => ({
       given,
       at: [...item.path, 'parameters', index],
@@ -123,14 +119,10 @@ class OpenApiReader {
     const facts = [value.required === true ? 'required' : '', flags(value), typeOf(value.schema, schema?.value)]
     const more = {
       value: facts.filter((fact) => fact !== '').join(', '),
-      text: described(value, schema?.value),
       owner: endpoint,
     }
     if (value.in === 'header') this.#add('header', `${endpoint} ${name.toLowerCase()}`, found.path, more)
-    else {
-      const mark = value.in === 'query' ? '?' : `${String(value.in)} `
-      this.#add('parameter', `${endpoint} ${mark}${name}`, found.path, more)
-    }
+    else this.#add('parameter', `${endpoint} ${name}`, found.path, more)
   }
 
   #body(endpoint: string, given: unknown, path: Path): void {
@@ -138,7 +130,7 @@ class OpenApiReader {
     if (body === undefined) return
     for (const [type, media] of entries(body.value.content)) {
       const at = [...body.path, 'content', type, 'schema']
-      if (isObject(media)) this.#properties('parameter', `${endpoint} body `, endpoint, media.schema, at)
+      if (isObject(media)) this.#properties('parameter', `${endpoint} `, endpoint, media.schema, at)
     }
   }
 
@@ -146,33 +138,43 @@ class OpenApiReader {
     const response = this.#resolve(given, path)
     if (response === undefined) return
     const types: string[] = []
+    const owner = `${endpoint} ${status}`
     for (const [type, media] of entries(response.value.content)) {
       if (!isObject(media)) continue
-      const at = [...response.path, 'content', type, 'schema']
-      types.push(`${type} ${typeOf(media.schema, this.#resolve(media.schema, at)?.value)}`.trim())
-      this.#properties('field', `${endpoint} ${status} `, endpoint, media.schema, at)
+      const at = [...response.path, 'content', type]
+      types.push(`${type} ${typeOf(media.schema, this.#resolve(media.schema, [])?.value)}`.trim())
+      this.#properties('field', `${endpoint} `, owner, media.schema, [...at, 'schema'])
+      if (/^[45]|default/.test(status)) this.#errors(owner, media, at)
     }
-    this.#add('status', `${endpoint} ${status}`, path, {
-      value: types.join(', '),
-      text: described(response.value),
-      owner: endpoint,
-    })
+    this.#add('status', owner, path, { value: types.sort().join(', '), owner: endpoint })
     for (const [name, header] of entries(response.value.headers)) {
       const found = this.#resolve(header, [...response.path, 'headers', name])
       if (found === undefined) continue
-      this.#add('header', `${endpoint} ${status} ${name.toLowerCase()}`, found.path, {
+      this.#add('header', `${endpoint} ${name.toLowerCase()}`, found.path, {
         value: typeOf(found.value.schema),
-        text: described(found.value),
-        owner: endpoint,
+        owner,
       })
+    }
+  }
+
+  /** Adds the error texts in the examples of a response. */
+  #errors(owner: string, media: Json, path: Path): void {
+    const examples = entries(media.examples).map(([name, one]) => ({ one, at: [...path, 'examples', name] }))
+    for (const { one, at } of [{ one: media.example, at: [...path, 'example'] }, ...examples]) {
+      const found = this.#resolve(one, at)?.value ?? {}
+      const value = isObject(found.value) ? found.value : found
+      for (const name of ['error', 'message', 'detail']) {
+        const text = value[name]
+        if (typeof text === 'string') this.#add('text', oneLine(text), at, { owner })
+      }
     }
   }
 
   #schema(name: string, given: unknown, path: Path): void {
     const schema = this.#resolve(given, path)
     if (schema === undefined) return
-    this.#add('field', name, path, { value: typeOf(given, schema.value), text: described(schema.value) })
-    this.#properties('field', `${name}.`, name, given, path)
+    this.#add('field', name, path, { value: typeOf(given, schema.value) })
+    this.#properties('field', `${name} `, name, given, path)
   }
 
   /** Adds the properties of a schema. A schema with a name of its own is read where it is defined. */
@@ -186,7 +188,6 @@ class OpenApiReader {
       const facts = [required.has(name) ? 'required' : '', typeOf(property, target?.value)]
       this.#add(kind, `${prefix}${name}`, at, {
         value: facts.filter((fact) => fact !== '').join(', '),
-        text: described(isObject(property) ? property : {}),
         owner,
       })
       this.#properties(kind, `${prefix}${name}.`, owner, property, at, depth + 1)
@@ -201,46 +202,36 @@ class OpenApiReader {
   }
 }
 
-/** Returns the type of a schema with everything that limits its values: `integer int64, default 100, minimum 1`. */
+/** Facts of a schema that limit its values. */
+const limits = ['default', 'const', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern']
+
+/**
+ * Returns the type of a schema with everything that limits its values: `integer int64, default 100, minimum 1`.
+ * @param resolved the schema to which `given` refers
+ */
 function typeOf(given: unknown, resolved?: Json): string {
   if (!isObject(given)) return ''
-  const name = typeof given.$ref === 'string' ? given.$ref.split('/').at(-1)! : ''
-  const schema = name === '' ? given : (resolved ?? {})
-  const parts = [
-    name,
-    [schema.type, schema.format]
-      .flat()
-      .filter((one) => one !== undefined)
-      .join(' '),
-  ]
+  const schema = resolved ?? given
+  // The name of a schema with fields says enough. The others are the same, whether or not they have a name.
+  if (typeof given.$ref === 'string' && (resolved === undefined || isObject(resolved.properties)))
+    return given.$ref.split('/').at(-1)!
+  const type = [schema.type, schema.format].flat().filter((one) => one !== undefined)
   const items = typeOf(schema.items)
-  if (items !== '') parts.push(`of ${items}`)
   const choices = ['allOf', 'anyOf', 'oneOf'].flatMap((word) => listOf(schema[word]).map((one) => typeOf(one)))
-  if (choices.length > 0) parts.push(choices.join(' | '))
-  for (const word of [
-    'default',
-    'enum',
-    'const',
-    'minimum',
-    'maximum',
-    'minLength',
-    'maxLength',
-    'maxItems',
-    'pattern',
-  ]) {
-    if (schema[word] !== undefined) parts.push(`${word} ${JSON.stringify(schema[word])}`)
-  }
-  parts.push(flags(schema))
+  const parts = [
+    type.join(' '),
+    items === '' ? '' : `of ${items}`,
+    sortedChoices(choices),
+    Array.isArray(schema.enum) ? sortedChoices(schema.enum.map((one) => JSON.stringify(one))) : '',
+    ...limits.flatMap((word) => (schema[word] === undefined ? [] : [`${word} ${JSON.stringify(schema[word])}`])),
+    flags(schema),
+  ]
   return parts.filter((part) => part !== '').join(', ')
 }
 
 function flags(value: Json): string {
   const names = ['deprecated', 'nullable', 'readOnly', 'writeOnly'].filter((name) => value[name] === true)
   return names.join(', ')
-}
-
-function described(...values: readonly (Json | undefined)[]): string {
-  return oneLine(values.map((value) => (typeof value?.description === 'string' ? value.description : '')).join(' '))
 }
 
 function isObject(value: unknown): value is Json {

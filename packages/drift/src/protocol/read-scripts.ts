@@ -161,11 +161,8 @@ class ScriptReader {
   #request(node: ts.Node, path: string, request: ts.ObjectLiteralExpression): void {
     const method = textOf(propertyOf(request, 'method'))?.toUpperCase()
     const endpoint = this.#endpoint(node, method, path)
-    for (const [part, mark] of [
-      ['query', '?'],
-      ['body', 'body '],
-    ] as const) {
-      for (const name of keysIn(propertyOf(request, part))) this.#parameter(endpoint, `${mark}${name}`, node)
+    for (const part of ['query', 'body']) {
+      for (const name of keysIn(propertyOf(request, part))) this.#parameter(endpoint, name, node)
     }
   }
 
@@ -179,7 +176,7 @@ class ScriptReader {
     this.#add('endpoint', endpoint, node)
     for (const pair of query.split('&')) {
       const name = pair.split('=')[0]!
-      if (/^[\w-]+$/.test(name)) this.#parameter(endpoint, `?${name}`, node)
+      if (/^[\w-]+$/.test(name)) this.#parameter(endpoint, name, node)
     }
     return endpoint
   }
@@ -222,7 +219,7 @@ class ScriptReader {
     // fetch() without a method.
     const isFetch = ts.isIdentifier(call.expression) && call.expression.text === 'fetch'
     const endpoint = this.#endpoint(node, method ?? (isFetch ? 'GET' : undefined), path)
-    for (const name of keysIn(body)) this.#parameter(endpoint, `body ${name}`, node)
+    for (const name of keysIn(body)) this.#parameter(endpoint, name, node)
   }
 
   #header(node: ts.Node, text: string): void {

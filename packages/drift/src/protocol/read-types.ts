@@ -25,7 +25,7 @@ export function readTypes(file: string, text: string): Item[] {
       for (const member of node.members) {
         const name = member.name && memberName(member.name)
         if (name === undefined) continue
-        const path = `${owner}.${name}`
+        const path = `${owner}${owner === top ? ' ' : '.'}${name}`
         describe(member, path, path)
         const type = 'type' in member ? (member.type as ts.TypeNode | undefined) : undefined
         const isObject = type !== undefined && ts.isTypeLiteralNode(type)
