@@ -15,26 +15,35 @@ export interface Row {
   readonly source: string
 }
 
-/** Returns whether our tables contain an item. `undefined`: no table contains items of this kind. */
-export type Known = (item: Item) => boolean | undefined
+/** Returns whether our tables contain an item. `perhaps`: there is no table for it, or only its name occurs. */
+export type Known = (item: Item) => 'yes' | 'no' | 'perhaps'
 
 /**
  * Compares items with those that were recorded earlier, and with our tables.
  *
- * - new: our tables do not contain the item. If there is no table for it, the record does not contain it.
+ * - new: our tables do not contain the item. If this is not certain, the record does not contain it.
  * - changed: the record contains the item with another value.
  * - gone: only the record contains the item.
  *
  * What belongs to a new or removed command, endpoint or type has no row of its own.
+ *
+ * @param recorded `undefined`: nothing was recorded, so that only our tables count
  */
-export function compareItems(recorded: readonly Item[], found: readonly Item[], known: Known = () => undefined): Row[] {
-  const before = byKey(recorded)
+export function compareItems(
+  recorded: readonly Item[] | undefined,
+  found: readonly Item[],
+  known: Known = () => 'perhaps',
+): Row[] {
+  const before = byKey(recorded ?? [])
   const after = byKey(found)
   const rows: Row[] = []
   const owners = new Set<string>()
   const isOwned = ({ owner, name, kind }: Item): boolean =>
     owner !== undefined && (owner !== name || kind === 'text') && owners.has(owner)
-  const isNew = (item: Item): boolean => !(known(item) ?? before.has(keyOf(item)))
+  const isNew = (item: Item): boolean => {
+    const answer = known(item)
+    return answer === 'no' || (answer === 'perhaps' && recorded !== undefined && !before.has(keyOf(item)))
+  }
   const isGone = (item: Item): boolean => !after.has(keyOf(item))
   for (const [items, isChanged] of [
     [after, isNew],

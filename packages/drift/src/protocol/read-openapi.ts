@@ -22,10 +22,10 @@ export function isOpenApi(text: string): boolean {
 export function readOpenApi(file: string, text: string): Item[] {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, logLevel: 'error', merge: true })
-  if (document.errors.length > 0) throw new Error(`${file}: ${oneLine(document.errors[0]!.message)}`)
+  if (document.errors.length > 0) throw document.errors[0]!
   // The default limit for aliases protects against documents that grow exponentially.
   const root: unknown = document.toJS()
-  if (!isObject(root)) throw new Error(`${file}: the document is not an object`)
+  if (!isObject(root)) throw new TypeError('the document is not an object')
   const lineOf = (path: Path): number => {
     const node = nearestNode(document.contents, path)
     return node?.range ? lines.linePos(node.range[0]).line : 1
@@ -209,15 +209,17 @@ const limits = ['default', 'const', 'minimum', 'maximum', 'minLength', 'maxLengt
  * Returns the type of a schema with everything that limits its values: `integer int64, default 100, minimum 1`.
  * @param resolved the schema to which `given` refers
  */
-function typeOf(given: unknown, resolved?: Json): string {
-  if (!isObject(given)) return ''
+function typeOf(given: unknown, resolved?: Json, depth = 0): string {
+  if (!isObject(given) || depth > maxDepth) return ''
   const schema = resolved ?? given
   // The name of a schema with fields says enough. The others are the same, whether or not they have a name.
   if (typeof given.$ref === 'string' && (resolved === undefined || isObject(resolved.properties)))
     return given.$ref.split('/').at(-1)!
   const type = [schema.type, schema.format].flat().filter((one) => one !== undefined)
-  const items = typeOf(schema.items)
-  const choices = ['allOf', 'anyOf', 'oneOf'].flatMap((word) => listOf(schema[word]).map((one) => typeOf(one)))
+  const items = typeOf(schema.items, undefined, depth + 1)
+  const choices = ['allOf', 'anyOf', 'oneOf'].flatMap((word) =>
+    listOf(schema[word]).map((one) => typeOf(one, undefined, depth + 1)),
+  )
   const parts = [
     type.join(' '),
     items === '' ? '' : `of ${items}`,

@@ -39,5 +39,5 @@ function manifestOf(files: ReadonlyMap<string, Uint8Array>): { name: string; ver
   const { name, version } = JSON.parse(new TextDecoder().decode(manifest)) as Record<string, unknown>
   if (typeof name !== 'string' || typeof version !== 'string')
     throw new Error('its package.json has no name or version')
-  return { name, version }
+  return { name, version: version.replace(/^v/, '') }
 }

@@ -79,7 +79,9 @@ function memberName(name: ts.PropertyName): string | undefined {
   return ts.isIdentifier(name) || ts.isStringLiteralLike(name) || ts.isNumericLiteral(name) ? name.text : undefined
 }
 
+/** Returns the description of a declaration. A link to a page of the documentation describes nothing. */
 function docOf(node: ts.Node): string {
   const docs = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc)
-  return oneLine(docs.map((doc) => doc.getText().replace(/^\/\*\*|\*\/$|^\s*\*/gm, ' ')).join(' '))
+  const text = docs.map((doc) => doc.getText().replace(/^\/\*\*|\*\/$|^\s*\*/gm, ' ')).join(' ')
+  return oneLine(text.replace(/@see\s+(?:\{@link\s+)?\S+/g, ' '))
 }
