@@ -25,8 +25,7 @@ export function readPackage(files: ReadonlyMap<string, Uint8Array>, containers: 
   for (const path of paths) {
     if (!path.endsWith(suffix) && !path.endsWith('.d.ts')) continue
     const text = new TextDecoder().decode(files.get(path)!)
-    // Names of bundled files contain a hash, which would change with every release.
-    const shown = `${name.replace(/^@\w+\//, '')}/${path.replace(/-(?=\w*[A-Z0-9])\w{8}(?=\.)/, '')}`
+    const shown = `${name.replace(/^@\w+\//, '')}/${path}`
     if (path.endsWith('.d.ts')) found.addAll(readTypes(shown, text))
     else found.addAll(readScript(shown, text, containers))
   }
