@@ -48,7 +48,7 @@ class Page {
     readonly file: string,
     text: string,
   ) {
-    this.#lines = withoutComments(text).split(/\r?\n/)
+    this.#lines = withoutComments(text.split(/\r?\n/))
     this.#page = file.replace(/\.mdx?$/, '')
   }
 
@@ -103,14 +103,12 @@ class Page {
     return end + 1
   }
 
-  /** Whether the page describes a command: its title is in upper case, or is the name of a file among commands. */
+  /** Whether the page is in a folder of commands, and its title is a command: in upper case, or as the file's name. */
   #isCommand(title: string): boolean {
-    if (!commandName.test(title.toUpperCase())) return false
+    if (!/(?:^|\/)commands\//.test(this.#page) || /^(?:overview|introduction|index)$/i.test(title)) return false
     const letters = (text: string): string => text.toUpperCase().replace(/[^A-Z0-9]/g, '')
     const isNamed = letters(this.#page.split('/').at(-1)!) === letters(title)
-    const isAmongCommands = /(?:^|\/)commands\//.test(this.#page)
-    if (/^(?:overview|introduction|index)$/i.test(title)) return false
-    return isAmongCommands ? isNamed || commandName.test(title) : isNamed && commandName.test(title)
+    return commandName.test(isNamed ? title.toUpperCase() : title)
   }
 
   // ---- blocks -----------------------------------------------------------------------------------------------------
@@ -282,10 +280,44 @@ class Page {
   }
 }
 
-/** Removes comments, so that the lines keep their numbers. Code keeps what looks like a comment. */
-function withoutComments(text: string): string {
-  const comment = /(^[ \t]*(```+|~~~+)[^\n]*\n[\s\S]*?^[ \t]*\2[^\n]*$)|\{\/\*[\s\S]*?\*\/\}|<!--[\s\S]*?-->/gm
-  return text.replace(comment, (whole, code: string | undefined) => code ?? whole.replace(/[^\n]/g, ''))
+/** Longest line that is read. It keeps the time of searches within a line short. */
+const maxLine = 5_000
+
+/** Removes comments outside of code. The lines keep their numbers. */
+function withoutComments(lines: readonly string[]): string[] {
+  let fence: string | undefined
+  let end: string | undefined
+  return lines.map((whole) => {
+    const line = whole.slice(0, maxLine)
+    if (end === undefined) {
+      const isInside = fence !== undefined
+      if (fence === undefined) fence = /^\s*(```+|~~~+)/.exec(line)?.[1]
+      else if (line.trim().startsWith(fence)) fence = undefined
+      if (isInside || fence !== undefined) return line
+    }
+    let kept = ''
+    for (let at = 0; at < line.length; ) {
+      if (end === undefined) {
+        const [open, close] = nextComment(line, at)
+        kept += line.slice(at, open)
+        at = open
+        end = close
+      } else {
+        const close = line.indexOf(end, at)
+        if (close === -1) break
+        at = close + end.length
+        end = undefined
+      }
+    }
+    return kept
+  })
+}
+
+/** Returns where the next comment of a line begins and how it ends. */
+function nextComment(line: string, at: number): [begin: number, end: string | undefined] {
+  const [mdx, html] = [line.indexOf('{/*', at), line.indexOf('<!--', at)]
+  if (mdx !== -1 && (html === -1 || mdx < html)) return [mdx, '*/}']
+  return html === -1 ? [line.length, undefined] : [html, '-->']
 }
 
 /** Returns `GET /v2/messages/{}` for a method with a path or a URL. */
@@ -337,7 +369,7 @@ function codesIn(text: string): string[] {
 
 /** Removes links and marks of Markdown. */
 function plain(text: string): string {
-  return oneLine(text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/\*\*|__|`/g, ''))
+  return oneLine(text.replace(/!?\[([^\]]{0,200})\]\([^)]{0,500}\)/g, '$1').replace(/\*\*|__|`/g, ''))
 }
 
 /** Returns the index behind the `>` that ends the first tag of a text. */

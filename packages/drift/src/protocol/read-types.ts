@@ -82,6 +82,6 @@ function memberName(name: ts.PropertyName): string | undefined {
 /** Returns the description of a declaration. A link to a page of the documentation describes nothing. */
 function docOf(node: ts.Node): string {
   const docs = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc)
-  const text = docs.map((doc) => doc.getText().replace(/^\/\*\*|\*\/$|^\s*\*/gm, ' ')).join(' ')
+  const text = docs.map((doc) => doc.getText().replace(/^\/\*\*|\*\/$|^[ \t]*\*/gm, ' ')).join(' ')
   return oneLine(text.replace(/@see\s+(?:\{@link\s+)?\S+/g, ' '))
 }
