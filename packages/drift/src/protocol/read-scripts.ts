@@ -264,16 +264,10 @@ function nameOf(node: ts.Node): string | undefined {
   return ts.isPropertyDeclaration(parent) ? '' : undefined
 }
 
-/** Whether an array is a command: the argument of `super()` in a command class, or a variable named `command`. */
+/** Whether an array is a command: what a command class passes to `super()`, or a variable named `command`. */
 function isCommandArray(node: ts.ArrayLiteralExpression): boolean {
   const { parent } = node
-  if (ts.isCallExpression(parent) && parent.expression.kind === ts.SyntaxKind.SuperKeyword) {
-    let outer: ts.Node = parent
-    while (!ts.isClassLike(outer) && outer.parent !== undefined) outer = outer.parent
-    if (!ts.isClassLike(outer)) return false
-    const base = outer.heritageClauses?.[0]?.types[0]?.expression
-    return base !== undefined && ts.isIdentifier(base) && /Command$/.test(base.text)
-  }
+  if (isSuperCall(parent)) return isInCommandClass(parent)
   const target = ts.isVariableDeclaration(parent)
     ? parent.name
     : ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.EqualsToken
@@ -281,7 +275,32 @@ function isCommandArray(node: ts.ArrayLiteralExpression): boolean {
       : undefined
   if (target === undefined) return false
   const name = ts.isPropertyAccessExpression(target) ? target.name : target
-  return ts.isIdentifier(name) && /^(?:command|cmd)$/i.test(name.text)
+  if (!ts.isIdentifier(name)) return false
+  return /^(?:command|cmd)$/i.test(name.text) || (isInCommandClass(node) && isPassedToSuper(name))
+}
+
+function isInCommandClass(node: ts.Node): boolean {
+  let outer = node
+  while (!ts.isClassLike(outer) && outer.parent !== undefined) outer = outer.parent
+  if (!ts.isClassLike(outer)) return false
+  const base = outer.heritageClauses?.[0]?.types[0]?.expression
+  return base !== undefined && ts.isIdentifier(base) && /Command$/.test(base.text)
+}
+
+function isSuperCall(node: ts.Node): node is ts.CallExpression {
+  return ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.SuperKeyword
+}
+
+/** Whether a statement of the same block calls `super()` with a variable. */
+function isPassedToSuper(name: ts.Identifier): boolean {
+  let block: ts.Node = name
+  while (!ts.isBlock(block) && block.parent !== undefined) block = block.parent
+  if (!ts.isBlock(block)) return false
+  return block.statements.some((statement) => {
+    if (!ts.isExpressionStatement(statement) || !isSuperCall(statement.expression)) return false
+    const [first] = statement.expression.arguments
+    return first !== undefined && ts.isIdentifier(first) && first.text === name.text
+  })
 }
 
 function propertyOf(node: ts.ObjectLiteralExpression, name: string): ts.Expression | undefined {
