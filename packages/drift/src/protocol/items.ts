@@ -10,7 +10,7 @@ export interface Item {
   readonly name: string
   /** Facts that can change while the name stays: a type, a default, a syntax. */
   readonly value: string
-  /** Sentences about the item. Recorded extracts contain only their hash, because the sentences belong to the vendor. */
+  /** Description of the item. Recorded extracts contain only its hash, because the vendor wrote it. */
   readonly text?: string | undefined
   /** File and line. */
   readonly source: string

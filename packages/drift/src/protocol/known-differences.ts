@@ -12,7 +12,8 @@ export interface KnownDifference {
   readonly reason: string
 }
 
-const writes = 'The management API of the double has statistics and lists; writes answer 405. See docs/limits.md.'
+const writes =
+  'The management API of the double has statistics and lists, and rejects writes with 405. See docs/limits.md.'
 const teams = 'The double has one account without teams. See docs/limits.md.'
 const chat = 'The double does not imitate a language model. See docs/limits.md.'
 const sharedBuilder = 'The SDK builds queries and counts with one function, and sends only the filter of a count.'

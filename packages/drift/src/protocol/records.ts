@@ -4,7 +4,7 @@ import { digestOf, type Item, type ItemKind, itemKinds } from './items.js'
 import type { Extract } from './read-package.js'
 
 // Recorded extracts are what the tables were last checked against. One file per package and version contains names,
-// facts and places. Sentences of the vendor are recorded as hashes.
+// facts and places. Descriptions by the vendor are recorded as hashes.
 
 const folder = new URL('../../recorded', import.meta.url).pathname
 

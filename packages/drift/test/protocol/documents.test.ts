@@ -15,7 +15,7 @@ interface Expected {
   readonly source: string
 }
 
-describe('two states of a documentation, written by somebody who had not seen the parser', () => {
+describe('two states of a documentation, written without a look at the parser', () => {
   const expected = JSON.parse(readFileSync(join(fixtures, 'expected.json'), 'utf8')) as readonly Expected[]
   const rows = compareItems(readDocuments(join(fixtures, 'before')).items, readDocuments(join(fixtures, 'after')).items)
 

@@ -74,7 +74,7 @@ const manifest = (more: object = {}): Entry => ({
 })
 
 describe('npm run protocol:drift', () => {
-  test('without a network: exit code 2 and one sentence', async () => {
+  test('without a network: exit code 2 and one line', async () => {
     const { code, output, errors } = await run([], await freePort())
     expect(code).toBe(2)
     expect(output).toBe('')

@@ -93,7 +93,7 @@ SET key value [NX]
     expect(itemsOf(`---\ntitle: "${title}"\n---\n`, file)).toEqual(items)
   })
 
-  test('has error texts in tables, lists and sentences', () => {
+  test('has error texts in tables, lists and prose', () => {
     const text = command(`
 ## Errors
 | Error | When |
@@ -105,7 +105,7 @@ It may reply \`WRONGTYPE Operation against a key\`.
     expect(itemsOf(text).slice(1)).toEqual([
       'text unknown option',
       'text ERR syntax error',
-      // The list item is an entry and a sentence.
+      // The list item is an entry and prose.
       'text ERR syntax error',
       'text WRONGTYPE Operation against a key',
     ])

@@ -69,7 +69,7 @@ describe('recorded extracts', () => {
     expect(named(rows, 'option', 'new').filter((name) => /^AR|^VECTOR/.test(name))).toEqual([])
   })
 
-  test('contain no sentences', () => {
+  test('contain no descriptions by the vendor', () => {
     for (const name of vendorPackages) {
       const { items } = readRecord(name)!
       const texts = items.filter(({ kind, name: own }) => kind === 'text' && !own.startsWith('recognized: '))
