@@ -33,6 +33,8 @@ export class ItemSet {
     const key = `${item.kind} ${name}`
     const known = this.#items.get(key) ?? { item: { ...item, name }, values: new Set(), texts: new Set() }
     this.#items.set(key, known)
+    // The place that says most about an item is its source; other places only mention its name.
+    if (item.value !== '' && known.values.size === 0) known.item = { ...item, name }
     if (item.value !== '') known.values.add(item.value)
     if (item.text !== undefined && item.text !== '') known.texts.add(item.text)
   }

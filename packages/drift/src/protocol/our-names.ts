@@ -8,8 +8,8 @@ export interface OurNames {
   readonly words: ReadonlySet<string>
   /** Numbers. */
   readonly numbers: ReadonlySet<string>
-  /** All constant texts, joined. */
-  readonly texts: string
+  /** Constant parts of each text, in order: `["quota ", " exceeded"]` of `quota ${name} exceeded`. */
+  readonly texts: readonly (readonly string[])[]
 }
 
 const root = new URL('../../../../src/', import.meta.url).pathname
@@ -22,12 +22,13 @@ const folders = ['kernel', 'policy', 'protocol', 'queue', 'workflow', 'stats', '
 export function ourNames(): OurNames {
   const words = new Set<string>()
   const numbers = new Set<string>()
-  const texts: string[] = []
+  const texts: string[][] = []
   const visit = (node: ts.Node): void => {
     if (ts.isStringLiteralLike(node)) {
       words.add(node.text.toLowerCase())
-      texts.push(node.text)
-    } else if (ts.isTemplateHead(node) || ts.isTemplateMiddle(node) || ts.isTemplateTail(node)) texts.push(node.text)
+      texts.push([node.text])
+    } else if (ts.isTemplateExpression(node))
+      texts.push([node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)])
     else if (ts.isNumericLiteral(node)) numbers.add(node.text)
     else if (isNamed(node) && ts.isIdentifier(node.name)) words.add(node.name.text.toLowerCase())
     ts.forEachChild(node, visit)
@@ -39,7 +40,7 @@ export function ourNames(): OurNames {
       visit(ts.createSourceFile(entry.name, text, ts.ScriptTarget.Latest, true))
     }
   }
-  return { words, numbers, texts: texts.join('\n') }
+  return { words, numbers, texts }
 }
 
 function isNamed(

@@ -13,7 +13,10 @@ import { type OurNames, ourNames } from './our-names.js'
 
 /** What the double implements, as tables in which an item can be looked up. */
 export interface OurTables {
-  /** Syntax of each command by its name. It is empty if only docs/protocol/commands.json contains the command. */
+  /**
+   * Syntax of each command by its name. A command that only redis-server has according to docs/protocol/commands.json
+   * is not here, because its row must change if the vendor documents it.
+   */
   readonly commands: ReadonlyMap<string, string>
   readonly endpoints: readonly { readonly method: string | readonly string[]; readonly path: string }[]
   readonly names: OurNames
@@ -29,12 +32,15 @@ const commandList = new URL('../../../../docs/protocol/commands.json', import.me
 
 /** Returns the tables of this repository. */
 export function ourTables(): OurTables {
-  const documented = JSON.parse(readFileSync(commandList, 'utf8')) as { name: string; status: string }[]
-  const commands = new Map<string, string>()
-  // `later`: the service has the command, and the double does not.
-  for (const { name, status } of documented) if (status !== 'later') commands.set(name, '')
-  for (const { name, usage } of [...commandTable.commands, ...blockingTable.commands]) commands.set(name, usage)
-  for (const { name, usage } of sessionCommands.values()) commands.set(name, `${name} ${usage ?? ''}`)
+  const rows = JSON.parse(readFileSync(commandList, 'utf8')) as { name: string; status: string }[]
+  const documented = new Set(rows.filter(({ status }) => status === 'documented').map(({ name }) => name))
+  const implemented = [
+    ...[...commandTable.commands, ...blockingTable.commands].map(({ name, usage }) => ({ name, usage })),
+    ...[...sessionCommands.values()].map(({ name, usage = '' }) => ({ name, usage: `${name} ${usage}` })),
+  ]
+  const commands = new Map(
+    implemented.filter(({ name }) => documented.has(name)).map(({ name, usage }) => [name, usage] as const),
+  )
   // The functions that create the tables do not use their engines before a request.
   const none = undefined as never
   const endpoints = [
@@ -147,8 +153,28 @@ function hasWord({ names }: OurTables, name: string): boolean {
   return names.words.has(word)
 }
 
-/** Whether our texts contain each part of a text that does not depend on the request. */
+/** Least number of constant characters in one of our texts, so that not every text matches `${a} ${b}`. */
+const minConstant = 8
+
+/** Whether one of our texts is the text with other values. */
 function hasText({ names }: OurTables, text: string): boolean {
-  const parts = text.split(/<[^>]*>|\{[^}]*\}|'[^']*'|\b[\w.-]*\d[\w.-]*\b/).map((part) => part.trim())
-  return parts.filter((part) => part.length > 3).every((part) => names.texts.includes(part))
+  const withoutCode = text.replace(/^-?ERR /, '')
+  return names.texts.some((parts) => isFilled(parts, text) || isFilled(parts, withoutCode))
+}
+
+/** Whether a text consists of the parts, in order, with any values between them, or is the beginning of the first. */
+function isFilled(parts: readonly string[], text: string): boolean {
+  const [first = '', ...others] = parts
+  const last = others.at(-1) ?? first
+  // Documents leave out the end of some texts, such as the place of an error in a script.
+  if (text.length >= minConstant && first.startsWith(text)) return true
+  if (parts.length === 1) return text === first
+  if (parts.join('').length < minConstant || !text.startsWith(first) || !text.endsWith(last)) return false
+  let at = first.length
+  for (const part of others) {
+    const found = text.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return true
 }

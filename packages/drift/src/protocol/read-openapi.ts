@@ -12,7 +12,7 @@ type Json = Readonly<Record<string, unknown>>
 
 /** Whether a YAML or JSON text is an OpenAPI file. */
 export function isOpenApi(text: string): boolean {
-  return /^\s*\{?\s*["']?openapi["']?\s*:/m.test(text.slice(0, 20_000))
+  return /(?:^|[{,])[ \t]*["']?openapi["']?[ \t]*:/m.test(text)
 }
 
 /**
