@@ -3,7 +3,7 @@ import { ArchiveError } from './archive.js'
 import { compareItems } from './compare.js'
 import { explain, type SourcedRow } from './known-differences.js'
 import { FetchError, readFromNpm, vendorPackages } from './npm-packages.js'
-import { containersOf, knownIn, ourTables } from './our-tables.js'
+import { containersOf, knownIn, type OurTables, ourTables } from './our-tables.js'
 import { jsonReport, type ReadSource, textReport } from './protocol-report.js'
 import { DocumentsError, readDocuments } from './read-documents.js'
 import type { Extract } from './read-package.js'
@@ -83,9 +83,14 @@ function parse(argv: readonly string[]) {
 }
 
 async function run({ packages, docs, since, json, record }: Options): Promise<number> {
-  const tables = ourTables()
+  // Reading the tables takes as long as fetching the packages. Without a network, it is not needed.
+  let read: OurTables | undefined
+  const tables = (): OurTables => {
+    read ??= ourTables()
+    return read
+  }
   const specs = packages.length > 0 ? packages : vendorPackages.map((name) => `${name}@latest`)
-  const extracts = await readFromNpm(specs, containersOf(tables))
+  const extracts = await readFromNpm(specs, () => containersOf(tables()))
   if (record) {
     for (const extract of extracts) console.log(`Recorded ${writeRecord(extract)}`)
     return 0
@@ -95,7 +100,7 @@ async function run({ packages, docs, since, json, record }: Options): Promise<nu
   const compare = (extract: Extract, recorded: Extract | undefined): void => {
     const from = extract.name.replace(/^@\w+\//, '')
     sources.push({ name: extract.name, version: extract.version, recorded: recorded?.version })
-    for (const row of compareItems(recorded?.items, extract.items, knownIn(tables))) rows.push({ from, ...row })
+    for (const row of compareItems(recorded?.items, extract.items, knownIn(tables()))) rows.push({ from, ...row })
   }
   for (const extract of extracts) compare(extract, readRecord(extract.name))
   if (docs !== undefined) compare(readDocuments(docs), since === undefined ? undefined : readDocuments(since))

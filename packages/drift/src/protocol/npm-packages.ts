@@ -22,15 +22,20 @@ const patience = 40_000
  * Fetches packages from the registry that npm is configured for, and reads them. npm only downloads: nothing is
  * installed, unpacked or run.
  * @param specs names, which mean the newest versions, or names with versions
+ * @param containersWhenFetched returns the names of commands that have subcommands
  * @throws FetchError
  * @throws ArchiveError with the name of the file
  */
-export async function readFromNpm(specs: readonly string[], containers: ReadonlySet<string>): Promise<Extract[]> {
+export async function readFromNpm(
+  specs: readonly string[],
+  containersWhenFetched: () => ReadonlySet<string>,
+): Promise<Extract[]> {
   const folder = mkdtempSync(join(tmpdir(), 'stuntdouble-packages-'))
   try {
     await pack(specs, folder)
     const files = readdirSync(folder).filter((file) => file.endsWith('.tgz'))
     if (files.length !== specs.length) throw new FetchError(`npm delivered ${files.length} of ${specs.length} packages`)
+    const containers = containersWhenFetched()
     return files.sort().map((file) => {
       try {
         return readPackage(readArchive(readFileSync(join(folder, file))), containers)

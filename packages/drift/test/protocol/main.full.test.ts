@@ -73,7 +73,8 @@ const manifest = (more: object = {}): Entry => ({
   content: JSON.stringify({ name: '@upstash/lock', version: '9.9.9', ...more }),
 })
 
-describe('npm run protocol:drift', () => {
+// Each test starts the program, which loads the sources of the services.
+describe('npm run protocol:drift', { timeout: 120_000 }, () => {
   test('without a network: exit code 2 and one line', async () => {
     const { code, output, errors } = await run([], await freePort())
     expect(code).toBe(2)
@@ -115,7 +116,6 @@ class A extends Command { constructor(c) { super(["LOCK.NEW", ...c]) } }`,
   test.each<[string, readonly Entry[], RegExp]>([
     ['a path outside', [manifest(), { path: 'package/../../../escaped.js' }], /leaves the folder/],
     ['a link', [manifest(), { path: 'package/link', type: '2', linkName: '/etc/passwd' }], /is not a file or a folder/],
-    ['no manifest', [{ path: 'package/index.js' }], /has no package\.json/],
     ['a manifest that is not JSON', [{ path: 'package/package.json', content: '{' }], /JSON/],
   ])('rejects an archive with %s: exit code 2 and one line', async (_what, entries, message) => {
     archive = tgz(entries)
@@ -139,7 +139,6 @@ class A extends Command { constructor(c) { super(["LOCK.NEW", ...c]) } }`,
   test.each<[string, readonly string[], RegExp]>([
     ['an unknown package', ['left-pad'], /"left-pad" is not one of @upstash\/redis/],
     ['an option in place of a package', ['--', '--registry=x'], /is not one of/],
-    ['an unknown option', ['--wrong'], /--wrong/],
     ['--since alone', ['--since', '.'], /--since needs --docs/],
   ])('rejects %s', async (_what, args, message) => {
     const { code, errors } = await run(args)
