@@ -106,6 +106,7 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
         'packages/server/test/endurance/run.ts',
       ]),
     ],
+    [check('protocol', "protocol of the vendor's packages", npm('protocol:drift'))],
     [check('soak', 'memory over hours of requests', [node, ...typescriptSources(), 'test/nightly/soak.ts'])],
     [vitest('walks', 'pages with each version of a runner, Bun and Deno', '--project', 'package-full', 'walks')],
     [

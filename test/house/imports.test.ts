@@ -225,6 +225,8 @@ const rooms: readonly Room[] = [
     types: ['store/dump'],
     packages: ['preact', '@preact/signals', 'codemirror', '@codemirror/lang-json', '@codemirror/lang-javascript'],
   },
+  // A tool for developers, which no published entry contains.
+  { room: 'drift/protocol', may: engine, packages: ['node:', 'yaml', 'typescript'] },
   {
     room: 'drift/*',
     may: [...engine, 'scenarios', 'adapters'],
