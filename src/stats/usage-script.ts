@@ -7,10 +7,9 @@ import {
   checkSteps,
   type LatencyFigures,
   type LatencyTable,
-  type QueueUsageStep,
   resolved,
-  type SearchUsageStep,
   type UsageMetrics,
+  type UsageStep,
 } from './usage-steps.js'
 
 interface Span {
@@ -67,18 +66,18 @@ export class UsageScript {
   #bursts: readonly Burst[] = []
   #changes: readonly number[] = []
 
-  constructor(steps: readonly (QueueUsageStep | SearchUsageStep)[], options: UsageScriptOptions) {
+  constructor(steps: readonly UsageStep[], options: UsageScriptOptions) {
     const { words, told } = options
     checkSteps(steps, words)
     this.#options = options
     this.told = told
-    const of = <K extends SearchUsageStep['kind']>(kind: K): Extract<SearchUsageStep | QueueUsageStep, { kind: K }>[] =>
-      steps.filter((step) => step.kind === kind) as Extract<SearchUsageStep | QueueUsageStep, { kind: K }>[]
+    const of = <K extends UsageStep['kind']>(kind: K): Extract<UsageStep, { kind: K }>[] =>
+      steps.filter((step) => step.kind === kind) as Extract<UsageStep, { kind: K }>[]
     const span = (step: { readonly from?: string | number; readonly until?: string | number }): Span => ({
       from: step.from === undefined ? Number.NEGATIVE_INFINITY : resolved(step.from, told),
       until: step.until === undefined ? Number.POSITIVE_INFINITY : resolved(step.until, told),
     })
-    const during = (step: Extract<SearchUsageStep, { kind: 'spike' | 'gap' }>): Span => {
+    const during = (step: Extract<UsageStep, { kind: 'spike' | 'gap' }>): Span => {
       const from = resolved(step.at, told)
       return { from, until: from + milliseconds(step.for) }
     }

@@ -53,7 +53,7 @@ export class StoreEngine implements CommandStore {
   readonly waiting: BlockedClients = new BlockedClients(this)
   readonly diagnostics: Diagnostics
   readonly persistence: Persistence
-  connections = 0
+  #connections = 0
   readonly watches: Watches = new Watches()
   readonly scripts: Scripts = new Scripts(this)
   /** The commands that the policy enables. */
@@ -91,6 +91,7 @@ export class StoreEngine implements CommandStore {
       if (this.watches.size > 0 && eventClass !== 'm') this.watches.touch(key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
+    this.db.removing = () => void this.meter.reach()
     this.db.cleared = () => this.waiting.cleared()
     this.db.clearing = () => {
       if (this.watches.size > 0) this.watches.clear((key) => this.db.has(key))
@@ -111,6 +112,16 @@ export class StoreEngine implements CommandStore {
 
   set eventFlags(flags: EventFlags) {
     this.#notifications.flags = flags
+  }
+
+  /** Number of connections over the Redis protocol. */
+  get connections(): number {
+    return this.#connections
+  }
+
+  set connections(count: number) {
+    this.meter.reach()
+    this.#connections = count
   }
 
   get writes(): number {
@@ -197,13 +208,14 @@ export class StoreEngine implements CommandStore {
    * command.
    */
   executePart(command: Command, argv: readonly Bytes[], user: User, origin?: string): Reply {
-    this.meter.count(command)
+    const kind = this.meter.count(command)
     if (this.pubsub.monitors.size > 0 && origin !== undefined) this.#show(argv, command, origin)
     try {
       const reply = this.#notifications.hearsMisses
         ? this.#runWatched(command, argv, user)
         : command.execute(argv, this.#contextOf(user))
       if (command.writes) this.#writes++
+      if (kind === 'reads') this.#countLookups(command, argv)
       // A rejected command needs no note, because it did nothing.
       if (command.status !== 'documented') this.diagnostics.noticeUndocumented(command)
       return reply
@@ -351,6 +363,14 @@ export class StoreEngine implements CommandStore {
    */
   #runWatched(command: Command, argv: readonly Bytes[], user: User): Reply {
     return this.#notifications.watchMisses(command, () => command.execute(argv, this.#contextOf(user)))
+  }
+
+  /** Counts each key of a read command as a hit or a miss. A key that occurs twice counts twice, as in redis-server. */
+  #countLookups(command: Command, argv: readonly Bytes[]): void {
+    let hits = 0
+    const keys = command.keysOf(argv)
+    for (const key of keys) if (this.db.isLive(key)) hits++
+    if (keys.length > 0) this.meter.countLookups(hits, keys.length - hits)
   }
 
   /**

@@ -5,6 +5,7 @@ import { RawString } from '../values/raw-string.js'
 import { SetValue } from '../values/set-value.js'
 import { SortedSet } from '../values/sorted-set-value.js'
 import { Stream } from '../values/stream-value.js'
+import type { Database } from './database.js'
 import type { KeyspaceValue } from './key-entry.js'
 
 export interface Measure {
@@ -25,6 +26,51 @@ export function sizeOfValue(value: KeyspaceValue): number {
   }
   if (value instanceof SetValue) return value.members.size
   return value instanceof HashValue || value instanceof SortedSet ? value.size : 0
+}
+
+/** Number of keys, and bytes of all keys and values, at several instants. */
+export interface SizesOverTime {
+  readonly keys: number[]
+  readonly bytes: number[]
+}
+
+/**
+ * Returns the sizes of the store at instants in ascending order at equal distances, if only expirations change it.
+ * Removes nothing. The size of a large value is computed again only after a command used the value.
+ */
+export function sizesAt(
+  db: Database,
+  { from, step, count }: { from: number; step: number; count: number },
+): SizesOverTime {
+  // Each key is counted at the last instant at which it is live, and then added to all earlier instants.
+  const keys = new Array<number>(count).fill(0)
+  const bytes = new Array<number>(count).fill(0)
+  db.forEachStored((value, key, expiresAt) => {
+    const live = expiresAt === undefined ? count : Math.min(count, Math.ceil((expiresAt - from) / step))
+    if (live <= 0) return
+    keys[live - 1]!++
+    bytes[live - 1]! += key.length + knownSize(db, value)
+  })
+  for (let index = count - 2; index >= 0; index--) {
+    keys[index]! += keys[index + 1]!
+    bytes[index]! += bytes[index + 1]!
+  }
+  return { keys, bytes }
+}
+
+/** Number of elements up to which measuring a value takes no longer than looking up its size. */
+const fewElements = 16
+
+function knownSize(db: Database, value: KeyspaceValue): number {
+  if (typeof value === 'string' || value instanceof RawString) return value.length
+  if (sizeOfValue(value) <= fewElements && !(value instanceof JsonDocument)) return measure(value).bytes
+  db.measured ??= new WeakMap()
+  let bytes = db.measured.get(value)
+  if (bytes === undefined) {
+    bytes = measure(value).bytes
+    db.measured.set(value, bytes)
+  }
+  return bytes
 }
 
 /** Returns the size of a value. Visits every element. */
