@@ -45,6 +45,18 @@ const emptyStore: ObservedStore = {
 
 const levelColumns: Readonly<Record<StoreLevel, number>> = { keys: 0, bytes: 1, connections: 2 }
 
+/** Commands of one name. */
+interface CountedName {
+  /** Position of the counter of their kind in `storeTallies`; -1 before the first command after a load. */
+  column: number
+  /** Number of commands in each interval of the day. */
+  readonly counts: Float64Array
+}
+
+const [hitsColumn, missesColumn, bytesColumn] = (['hits', 'misses', 'bytes'] as const).map((name) =>
+  storeTallies.indexOf(name),
+) as [number, number, number]
+
 /**
  * Counts the commands of the data store as they run. [developer-api.md 3] Counting a command takes constant time.
  * Levels, such as the number of keys, are read once per minute: at the first change in a later minute, before it is
@@ -54,10 +66,12 @@ export class StoreLedger implements StoreCounter {
   readonly #observed: ObservedStore
   readonly #now: () => number
   readonly #book = new TallyBook(storeTallies, storeGrids)
-  /** Number of commands of each name, in each interval of `#day`. */
-  readonly #commands = new Map<string, Float64Array>()
+  /** Commands of each name on the current day. */
+  readonly #commands = new Map<string, CountedName>()
   /** Start of the day of `#commands`. */
   #day = Number.NEGATIVE_INFINITY
+  /** Number of the current interval of the day. */
+  #slot = 0
   readonly #levels = new Ring(minute, storePoints, Object.keys(levelColumns).length)
   /** Number of the first minute whose levels are not yet kept. `undefined` before the first change. */
   #openMinute: number | undefined
@@ -67,32 +81,38 @@ export class StoreLedger implements StoreCounter {
     this.#observed = observed
   }
 
-  ran(at: number, name: string, kind: StoreTally): void {
-    this.#book.count(at, kind)
-    const { from, interval, points } = commandGrid(at)
-    if (from !== this.#day) {
-      this.#commands.clear()
-      this.#day = from
+  ran(name: string, kind: StoreTally): void {
+    const own = this.#named(name)
+    if (own.column < 0) own.column = storeTallies.indexOf(kind)
+    this.#book.add(own.column, 1)
+    own.counts[this.#slot]!++
+  }
+
+  #named(name: string): CountedName {
+    let own = this.#commands.get(name)
+    if (own === undefined) {
+      own = { column: -1, counts: new Float64Array(storePoints) }
+      this.#commands.set(name, own)
     }
-    let counts = this.#commands.get(name)
-    if (counts === undefined) {
-      counts = new Float64Array(points)
-      this.#commands.set(name, counts)
-    }
-    counts[Math.floor((at - from) / interval)]!++
+    return own
   }
 
-  lookedUp(at: number, hits: number, misses: number): void {
-    this.#book.count(at, 'hits', hits)
-    this.#book.count(at, 'misses', misses)
+  lookedUp(hits: number, misses: number): void {
+    this.#book.add(hitsColumn, hits)
+    this.#book.add(missesColumn, misses)
   }
 
-  transferred(at: number, bytes: number): void {
-    this.#book.count(at, 'bytes', bytes)
+  transferred(bytes: number): void {
+    this.#book.add(bytesColumn, bytes)
   }
 
-  /** Keeps the levels of all minutes that have ended. */
+  /** Begins a minute: keeps the levels of all minutes that have ended. */
   reach(now: number): void {
+    this.#book.reach(now)
+    const { from: day, interval } = commandGrid(now)
+    if (day !== this.#day) this.#commands.clear()
+    this.#day = day
+    this.#slot = Math.floor((now - day) / interval)
     const current = Math.floor(now / minute)
     const first = this.#openMinute
     this.#openMinute = current
@@ -131,7 +151,7 @@ export class StoreLedger implements StoreCounter {
 
   commands(grid: Grid): ReadonlyMap<string, readonly number[]> {
     if (grid.from !== this.#day) return new Map()
-    return new Map([...this.#commands].map(([name, counts]) => [name, [...counts]]))
+    return new Map([...this.#commands].map(([name, { counts }]) => [name, [...counts]]))
   }
 
   /** Returns the dump, or `undefined` if nothing was counted. */
@@ -159,14 +179,11 @@ export class StoreLedger implements StoreCounter {
   load(dump: StoreLedgerDump): void {
     const now = this.#now()
     this.#book.load(dump)
+    this.reach(now)
     const { from, interval, points } = commandGrid(now)
     for (const [number, name, count] of dump.commands) {
       const index = number - from / interval
-      if (index < 0 || index >= points) continue
-      this.#day = from
-      const counts = this.#commands.get(name) ?? new Float64Array(points)
-      counts[index]! += count
-      this.#commands.set(name, counts)
+      if (index >= 0 && index < points) this.#named(name).counts[index]! += count
     }
     for (const [number, keys, bytes] of dump.sizes) this.#levels.add(number * minute, Float64Array.of(keys, bytes, 0))
     this.reach(now)

@@ -97,6 +97,8 @@ class StoreNumbers {
   readonly #named: readonly string[]
   readonly #dates: readonly string[]
   readonly #times: readonly string[]
+  /** Series of levels. Reading the present level visits all keys, so each is read once. */
+  readonly #levels = new Map<StoreLevel, SeriesPoint[]>()
 
   constructor(counted: StoreCounter, story: StoreUsage | undefined, now: number, named: readonly string[]) {
     this.#named = named
@@ -139,7 +141,13 @@ class StoreNumbers {
   }
 
   levels(level: StoreLevel): SeriesPoint[] {
-    return pointsAt(this.#times, this.#sum(this.#sources.map((source) => source.levels(level, this.minutes))))
+    let points = this.#levels.get(level)
+    if (points === undefined) {
+      const values = this.#sources.map((source) => source.levels(level, this.minutes))
+      points = pointsAt(this.#times, this.#sum(values))
+      this.#levels.set(level, points)
+    }
+    return points
   }
 
   level(level: StoreLevel): number {

@@ -30,12 +30,21 @@ export class TallyBook<Name extends string> {
   }
 
   count(at: number, name: Name, amount = 1): void {
+    this.reach(at)
+    this.add(this.#columns[name], amount)
+  }
+
+  /** Begins the minute that contains an instant, unless it has begun. */
+  reach(at: number): void {
     const number = Math.floor(at / minute)
-    if (number !== this.#minute) {
-      this.#close()
-      this.#minute = number
-    }
-    this.#row[this.#columns[name]]! += amount
+    if (number === this.#minute) return
+    this.#close()
+    this.#minute = number
+  }
+
+  /** Adds to a counter in the current minute. @param column position of the counter in the list of names */
+  add(column: number, amount: number): void {
+    this.#row[column]! += amount
     this.#isEmpty = false
   }
 

@@ -40,12 +40,12 @@ export type CommandKind = 'reads' | 'writes' | 'scripts' | 'others'
 
 /** Receives everything that the meter counts. The usage statistics implement it. */
 export interface UsageListener {
-  /** Called in a new minute, before anything changes in it. */
+  /** Called in a new minute, before anything changes or counts in it. */
   reach(now: number): void
-  ran(at: number, name: string, kind: CommandKind): void
+  ran(name: string, kind: CommandKind): void
   /** Called after a read command with the number of its keys that exist, and of those that do not. */
-  lookedUp(at: number, hits: number, misses: number): void
-  transferred(at: number, bytes: number): void
+  lookedUp(hits: number, misses: number): void
+  transferred(bytes: number): void
 }
 
 /** The facts of a command by which it counts. */
@@ -98,7 +98,7 @@ export class CostMeter {
     else this.#reads++
     if (this.listener === undefined) return undefined
     const kind = this.#kindOf(command)
-    this.listener.ran(now, command.name, kind)
+    this.listener.ran(command.name, kind)
     return kind
   }
 
@@ -106,18 +106,19 @@ export class CostMeter {
     const now = this.reach()
     if (now >= this.#dayEnds) this.#turnPage()
     this.#overhead += transactionOverhead
-    this.listener?.ran(now, 'MULTI', 'others')
-    this.listener?.ran(now, 'EXEC', 'others')
+    this.listener?.ran('MULTI', 'others')
+    this.listener?.ran('EXEC', 'others')
   }
 
   countBytes(received: number, sent: number): void {
+    this.reach()
     this.#bytesIn += received
     this.#bytesOut += sent
-    this.listener?.transferred(this.now(), received + sent)
+    this.listener?.transferred(received + sent)
   }
 
   countLookups(hits: number, misses: number): void {
-    this.listener?.lookedUp(this.now(), hits, misses)
+    this.listener?.lookedUp(hits, misses)
   }
 
   /** Runs `work` without billing its commands. */

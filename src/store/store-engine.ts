@@ -367,10 +367,16 @@ export class StoreEngine implements CommandStore {
 
   /** Counts each key of a read command as a hit or a miss. A key that occurs twice counts twice, as in redis-server. */
   #countLookups(command: Command, argv: readonly Bytes[]): void {
-    let hits = 0
-    const keys = command.keysOf(argv)
-    for (const key of keys) if (this.db.isLive(key)) hits++
-    if (keys.length > 0) this.meter.countLookups(hits, keys.length - hits)
+    const { keyPlaces, nameLength } = command
+    const { db, meter } = this
+    if (keyPlaces === 'one') {
+      if (db.isLive(argv[nameLength]!)) meter.countLookups(1, 0)
+      else meter.countLookups(0, 1)
+      return
+    }
+    const keys = keyPlaces === 'rest' ? argv.slice(nameLength) : command.keysOf(argv)
+    const hits = keys.reduce((count, key) => (db.isLive(key) ? count + 1 : count), 0)
+    if (keys.length > 0) meter.countLookups(hits, keys.length - hits)
   }
 
   /**
