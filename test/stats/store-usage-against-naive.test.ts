@@ -19,7 +19,7 @@ type Act =
       readonly rows: readonly Row[]
     }
   | { readonly do: 'wait'; readonly by: number }
-  | { readonly do: 'ask' | 'dump and load' | 'fork' | 'clear the log' }
+  | { readonly do: 'ask' | 'look' | 'dump and load' | 'fork' | 'clear the log' }
 
 const key = fc.constantFrom('a', 'b', 'key c')
 const list = fc.constantFrom('l', 'list')
@@ -46,6 +46,7 @@ const row: fc.Arbitrary<Row> = fc.oneof(
 const wait = fc.oneof(
   fc.constantFrom(1, minute - 1, minute, 24 * minute, 3_600_000, day, 31 * day),
   fc.integer({ min: 0, max: 3 * minute }),
+  fc.integer({ min: 0, max: 40 * minute }),
   fc.integer({ min: 0, max: 2 * day }),
 )
 const act: fc.Arbitrary<Act> = fc.oneof(
@@ -58,8 +59,16 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), by: wait }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('look' as const) }) },
+
   fc.record({
-    do: fc.constantFrom('ask' as const, 'dump and load' as const, 'fork' as const, 'clear the log' as const),
+    do: fc.constantFrom(
+      'ask' as const,
+
+      'dump and load' as const,
+      'fork' as const,
+      'clear the log' as const,
+    ),
   }),
 )
 
@@ -85,6 +94,8 @@ test('counting as commands run equals a walk over all entries, also after loads 
           else if (one.do === 'wait') await sandbox.clock.advance(one.by)
           else if (one.do === 'clear the log') sandbox.traffic.clear()
           else if (one.do === 'ask') check()
+          // Removes everything that has expired, outside of commands.
+          else if (one.do === 'look') sandbox.store.dump()
           else {
             const before = sandbox
             if (one.do === 'fork') sandbox = await before.fork()
