@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { usage } from 'stuntdouble/stats'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
@@ -96,6 +99,28 @@ describe('lists of @upstash/cli', () => {
   test('upstash team members: no team exists', async () => {
     await expect(upstash('team', 'members', '--team-id', 't')).rejects.toThrow('not found')
   })
+})
+
+test('every GET in the code of the command line is answered', async () => {
+  await traffic()
+  const { stats, tokens, fetch } = sandbox
+  const folder = join(fileURLToPath(cli), 'dist/commands')
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))
+  const found = files.flatMap((name) => [
+    ...readFileSync(join(folder, name), 'utf8').matchAll(/request\([^"]*"GET", ["`]([^"`]+)["`]\)/g),
+  ])
+  const ids: Readonly<Record<string, string>> = { dbId: stats.database.id, qstashId: stats.user.uuid, teamId: 't' }
+  const authorization = `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}`
+  const answers = await Promise.all(
+    found.map(async ([, template = '']) => {
+      const index = template.includes('/vector/') ? 'embeddings' : 'products'
+      const path = template.replace(/\$\{qs\}/, '').replaceAll(/\$\{flags\.(\w+)\}/g, (_, name) => ids[name] ?? index)
+      const { status } = await fetch(`https://api.upstash.com${path}`, { headers: { authorization } })
+      return [template, status] as const
+    }),
+  )
+  expect(answers.length).toBeGreaterThanOrEqual(18)
+  expect(answers.filter(([, status]) => status !== 200)).toEqual([[expect.stringMatching(/^.v2.teams/), 404]])
 })
 
 test('upstash reports wrong credentials, unknown IDs and operations that change something', async () => {
