@@ -21,6 +21,7 @@ export type {
   SearchUsageStep,
   SpikeStep,
   SteadyStep,
+  StoreLatencyTable,
   StoreRates,
   StoreUsageStep,
   UsageInstant,

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { farthest } from '../kernel/dump-problems.js'
-import type { LedgerDump } from './ledger.js'
 import { grids } from './periods.js'
 import type { StoreLedgerDump } from './store-ledger.js'
 import { storeGrids, storeTallies } from './store-tallies.js'
 import { tallies } from './tallies.js'
+import type { LedgerDump } from './tally-book.js'
 
 const sum = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const position = v.pipe(v.number(), v.safeInteger(), v.minValue(-farthest), v.maxValue(farthest))

@@ -1,18 +1,9 @@
 import type { AttemptEntry, Entry, EntryBase, EntryType } from '../kernel/traffic-log.js'
 import { type Grid, grids } from './periods.js'
-import type { RingRow } from './rings.js'
 import { type TallyName, type TallySource, tallies } from './tallies.js'
-import { TallyBook } from './tally-book.js'
+import { type LedgerDump, TallyBook } from './tally-book.js'
 
 export const countedTypes: readonly EntryType[] = ['attempt', 'published', 'message', 'workflow']
-
-/** Dump of all counts as JSON. */
-export interface LedgerDump {
-  /** Names of the tallies. Each row has one sum per tally, in this order. */
-  readonly tallies: readonly string[]
-  /** Rows of the latest intervals, for each length of an interval in milliseconds. */
-  readonly rings: readonly (readonly [interval: number, rows: readonly RingRow[]])[]
-}
 
 /**
  * Counts events of the queue from the traffic log. [statistics.md 6] If the log drops entries, their counts stay.

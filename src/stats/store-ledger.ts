@@ -1,4 +1,3 @@
-import type { LedgerDump } from './ledger.js'
 import type { Grid } from './periods.js'
 import { Ring } from './rings.js'
 import {
@@ -10,6 +9,7 @@ import {
   storePoints,
   storeTallies,
 } from './store-tallies.js'
+import type { LedgerDump } from './tally-book.js'
 import { TallyBook } from './tally-book.js'
 import { minute } from './usage-calendar.js'
 

@@ -1,7 +1,14 @@
-import type { LedgerDump } from './ledger.js'
 import type { Grid } from './periods.js'
-import { Ring } from './rings.js'
+import { Ring, type RingRow } from './rings.js'
 import { minute } from './usage-calendar.js'
+
+/** Dump of all counts as JSON. */
+export interface LedgerDump {
+  /** Names of the tallies. Each row has one sum per tally, in this order. */
+  readonly tallies: readonly string[]
+  /** Rows of the latest intervals, for each length of an interval in milliseconds. */
+  readonly rings: readonly (readonly [interval: number, rows: readonly RingRow[]])[]
+}
 
 /**
  * Counters with a name, in rings: one ring per interval length, in which a new interval overwrites the oldest one. The
@@ -64,7 +71,7 @@ export class TallyBook<Name extends string> {
 
   /** Adds the counts of a dump. If the dump has other counters than this version, its counts are dropped. */
   load({ tallies, rings }: LedgerDump): void {
-    if (tallies.join() !== this.#names.join()) return
+    if (tallies.join() !== this.#names.join() || rings.length === 0) return
     this.#close()
     const own = this.#open()
     for (const [interval, rows] of rings) own.get(interval)?.load(rows)

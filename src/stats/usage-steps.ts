@@ -93,7 +93,11 @@ export type LatencyFigures =
     }
 /** Latencies of operations in milliseconds, by the name of the operation. */
 export type LatencyTable = {
-  readonly [Kind in 'query' | 'update' | 'embeds' | 'rerank' | 'command' | 'read' | 'write']?: LatencyFigures
+  readonly [Kind in 'query' | 'update' | 'embeds' | 'rerank']?: LatencyFigures
+}
+/** Latencies of commands of the data store in milliseconds. `command` stands for all commands. */
+export type StoreLatencyTable = {
+  readonly [Kind in 'command' | 'read' | 'write']?: LatencyFigures
 }
 
 /** A usage step with a constant rate, made by `usage.steady()`. */
@@ -138,11 +142,11 @@ export interface CounterResetStep {
   readonly metrics?: readonly string[]
 }
 /** A usage step that sets latencies, made by `usage.latencies()`. */
-export interface LatenciesStep extends When, Jittered {
+export interface LatenciesStep<Latencies = LatencyTable> extends When, Jittered {
   /** The step sets latencies. */
   readonly kind: 'latencies'
   /** Latencies in milliseconds, by the name of the operation. */
-  readonly metrics: LatencyTable
+  readonly metrics: Latencies
 }
 /** A usage step that increases usage at the end of each month, made by `usage.monthEnd()`. */
 export interface MonthEndStep {
@@ -168,7 +172,7 @@ export type StoreUsageStep =
   | GapStep
   | CounterResetStep
   | MonthEndStep
-  | LatenciesStep
+  | LatenciesStep<StoreLatencyTable>
 /** One step of a usage script for a search index. Plain data that can be stored and sent. */
 export type SearchUsageStep =
   | SteadyStep<SearchRates>
@@ -248,11 +252,11 @@ export function counterReset(at: Instant, metrics?: readonly string[]): CounterR
  * Sets the latencies of operations, in milliseconds.
  * @example usage.latencies({ query: { mean: 12, p99: 40 }, update: 20 }, { from: '-30m' })
  */
-export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = {}): LatenciesStep {
-  checkOptionNames('usage.latencies()', metrics, {
-    ...{ query: true, update: true, embeds: true, rerank: true },
-    ...{ command: true, read: true, write: true },
-  })
+export function latencies<const Latencies extends LatencyTable | StoreLatencyTable>(
+  metrics: Latencies,
+  when: WhenOptions & Jittered = {},
+): LatenciesStep<Latencies> {
+  checkOptionNames('usage.latencies()', metrics, operationNames)
   for (const [name, figures] of Object.entries(metrics))
     if (typeof figures === 'object') checkOptionNames(`${name} of usage.latencies()`, figures, ['mean', 'p99'])
   checkWhen('latencies()', when)
@@ -278,6 +282,11 @@ export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {
     ...(options.metrics && { metrics: options.metrics }),
   }
 }
+
+const operationNames: readonly string[] = Object.keys({
+  ...({ query: true, update: true, embeds: true, rerank: true } satisfies OptionNames<LatencyTable>),
+  ...({ command: true, read: true, write: true } satisfies OptionNames<StoreLatencyTable>),
+})
 
 const rateNames: readonly string[] = Object.keys({
   ...({

@@ -430,7 +430,7 @@ describe('sandbox.stats.store', () => {
     )
     expect(() => override({ daily_net_commands: Number.NaN })).toThrow('daily_net_commands must be a finite number')
     expect(() => script([usage.steady({ queries: 3 })] as never)).toThrow('reads, writes, scripts, others, misses')
-    expect(() => script([usage.latencies({ query: 3 })])).toThrow('command, read, write')
+    expect(() => script([usage.latencies({ query: 3 })] as never)).toThrow('command, read, write')
     expect(() => script([], { vectorSize: 1 } as never)).toThrow('requestSize, keySize, price')
     expect(() => stats.vector('v').script([], { keySize: 1 } as never)).toThrow('stats.vector(id).script()')
   })

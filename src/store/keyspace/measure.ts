@@ -1,3 +1,4 @@
+import type { Bytes } from '../../kernel/bytes.js'
 import { Deque } from '../values/deque.js'
 import { HashValue } from '../values/hash-value.js'
 import { JsonDocument, memoryOf } from '../values/json-value.js'
@@ -5,7 +6,7 @@ import { RawString } from '../values/raw-string.js'
 import { SetValue } from '../values/set-value.js'
 import { SortedSet } from '../values/sorted-set-value.js'
 import { Stream } from '../values/stream-value.js'
-import type { Database } from './database.js'
+import type { Container } from '../values/value.js'
 import type { KeyspaceValue } from './key-entry.js'
 
 export interface Measure {
@@ -28,6 +29,12 @@ export function sizeOfValue(value: KeyspaceValue): number {
   return value instanceof HashValue || value instanceof SortedSet ? value.size : 0
 }
 
+/** The parts of the keyspace that measuring needs. */
+interface MeasuredKeys {
+  forEachStored(visit: (value: KeyspaceValue, key: Bytes, expiresAt: number | undefined) => void): void
+  measured: WeakMap<Container, number> | undefined
+}
+
 /** Number of keys, and bytes of all keys and values, at several instants. */
 export interface SizesOverTime {
   readonly keys: number[]
@@ -39,7 +46,7 @@ export interface SizesOverTime {
  * Removes nothing. The size of a large value is computed again only after a command used the value.
  */
 export function sizesAt(
-  db: Database,
+  db: MeasuredKeys,
   { from, step, count }: { from: number; step: number; count: number },
 ): SizesOverTime {
   // Each key is counted at the last instant at which it is live, and then added to all earlier instants.
@@ -61,7 +68,7 @@ export function sizesAt(
 /** Number of elements up to which measuring a value takes no longer than looking up its size. */
 const fewElements = 16
 
-function knownSize(db: Database, value: KeyspaceValue): number {
+function knownSize(db: MeasuredKeys, value: KeyspaceValue): number {
   if (typeof value === 'string' || value instanceof RawString) return value.length
   if (sizeOfValue(value) <= fewElements && !(value instanceof JsonDocument)) return measure(value).bytes
   db.measured ??= new WeakMap()
