@@ -1,6 +1,7 @@
 import nock from 'nock'
 import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
 import { gateOf } from '../kernel/clock.js'
+import { realMgmtUrls } from '../protocol/dialect.js'
 import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { rawRequestOf } from '../protocol/web.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
@@ -23,7 +24,10 @@ export function nockScopes(
     Partial<Pick<Sandbox, 'outbound' | 'clock' | 'onReset'>>,
 ): (() => void) & Disposable {
   const { store, queue, mgmt, regions } = sandbox.urls
-  const origins = new Set([store, queue, mgmt, ...Object.values(regions)].map((address) => new URL(address).origin))
+  const real = realMgmtUrls.filter((url) => sandbox.owns(url))
+  const origins = new Set(
+    [store, queue, mgmt, ...Object.values(regions), ...real].map((address) => new URL(address).origin),
+  )
   const answering: Answering = {
     takes: (_, url) => sandbox.owns(url),
     // nock never yields to the event loop, so a loop of requests would starve the host's timers.

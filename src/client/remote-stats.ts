@@ -1,7 +1,8 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import type { StatsPeriod } from '../stats/periods.js'
 import type { QueueReport, SearchReport } from '../stats/reports.js'
-import type { QueueStatistics, SearchStatistics, Stats } from '../stats/statistics.js'
+import type { QueueStatistics, SearchStatistics, Stats, StoreStatistics } from '../stats/statistics.js'
+import type { StoreReport } from '../stats/store-report.js'
 import type { ControlClient } from './control-client.js'
 
 /** The methods `Names` of `T`, with the same arguments. Each method returns a promise. */
@@ -20,12 +21,15 @@ export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
 
   /** Statistics of the queue. */
   readonly queue: RemoteReport<QueueReport, QueueStatistics>
+  /** Statistics of the data store. Its report has no period. */
+  readonly store: RemoteReport<StoreReport, StoreStatistics>
   readonly #wire: ControlClient
 
   /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
     this.queue = new RemoteReport(wire, '/stats/queue')
+    this.store = new RemoteReport(wire, '/stats/store')
   }
 
   /**
@@ -34,6 +38,14 @@ export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
    */
   search(id: string): RemoteReport<SearchReport, SearchStatistics> {
     return new RemoteReport(this.#wire, `/stats/search/${encodeURIComponent(id)}`)
+  }
+
+  /**
+   * Returns the statistics of one vector index.
+   * @example await sandbox.stats.vector('embeddings').override({ monthly_cost: 0.5 })
+   */
+  vector(id: string): RemoteReport<SearchReport, SearchStatistics> {
+    return new RemoteReport(this.#wire, `/stats/vector/${encodeURIComponent(id)}`)
   }
 
   /**

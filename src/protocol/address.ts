@@ -81,8 +81,13 @@ export interface ServiceUrl {
 /** Returns the service that a URL belongs to, or `undefined` for other origins. */
 export type Locate = (url: string) => ServiceUrl | undefined
 
-export function locator(addresses: SandboxUrls): Locate {
+/**
+ * Returns a function that finds the service of a URL.
+ * @param realMgmtUrls URLs of real management APIs that belong to the sandbox, too
+ */
+export function locator(addresses: SandboxUrls, realMgmtUrls: readonly string[] = []): Locate {
   const places: [base: string, service: ServiceName, region: QueueRegion | undefined][] = [
+    ...realMgmtUrls.map((url): [string, ServiceName, undefined] => [url, 'stats', undefined]),
     [addresses.store, 'store', undefined],
     [addresses.queue, 'queue', defaultRegion],
     ...queueRegions.map((name): [string, ServiceName, QueueRegion] => [addresses.regions[name], 'queue', name]),
@@ -114,19 +119,30 @@ export function locator(addresses: SandboxUrls): Locate {
 /**
  * Returns a function that replaces the base URL of a URL: a base URL in `from` by its counterpart in `to`. The function
  * returns `undefined` for a URL that is below none of `from`.
+ * @param realMgmtUrls URLs of real management APIs, whose counterpart is the path `/v2` of `to.mgmt`
  */
-export function relocator(from: SandboxUrls, to: SandboxUrls): (url: string) => string | undefined {
-  const locate = locator(from)
+export function relocator(
+  from: SandboxUrls,
+  to: SandboxUrls,
+  realMgmtUrls: readonly string[] = [],
+): (url: string) => string | undefined {
+  const locate = locator(from, realMgmtUrls)
   return (url) => {
     const found = locate(url)
     if (found === undefined) return undefined
     const { service, region } = found
+    if (realMgmtUrls.includes(found.base)) return withPath(`${to.mgmt}/v2`, found)
     const base = service === 'stats' ? to.mgmt : service === 'store' ? to.store : undefined
     // The field `queue` is the URL for the default region, so its counterpart is `to.queue` and not a URL in
     // `to.regions`.
     const queue = found.base === from.queue || region === undefined ? to.queue : to.regions[region]
     return (base ?? queue) + url.slice(found.base.length)
   }
+}
+
+/** Returns the URL of a path and query below a base URL. */
+function withPath(base: string, { path, query }: ServiceUrl): string {
+  return base + (path === '/' ? '' : path) + (query === '' ? '' : `?${query}`)
 }
 
 function endsBase(url: string, at: number): boolean {

@@ -129,6 +129,19 @@ export class RoutedRequest implements ServiceRequest {
   }
 }
 
+/** Returns a request with another URL. It reads everything else from the given request when it is needed. */
+export function moved(call: RawRequest, url: string): RawRequest {
+  return {
+    method: call.method,
+    url,
+    headers: call.headers,
+    body: () => call.body(),
+    get signal() {
+      return call.signal
+    },
+  }
+}
+
 /**
  * Returns the token of `Authorization: Bearer …`. As in the store, a token without the word `Bearer` is accepted.
  * [store.md 6.1]

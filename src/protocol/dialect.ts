@@ -26,6 +26,11 @@ export interface Dialect {
    * accident.
    */
   readonly productionHosts: readonly string[]
+  /**
+   * URL of the vendor's real management API. Clients have this URL in their code, so an intercepted request below it
+   * goes to the sandbox, to the path `/v2` of its management API.
+   */
+  readonly realMgmtUrl?: string
   /** Environment variables that the SDKs read. */
   readonly environment: {
     readonly storeUrl: readonly string[]
@@ -38,6 +43,9 @@ export interface Dialect {
     readonly queueRegion: string
     readonly queueDev: string
     readonly queueDevPort: string
+    readonly mgmtUrl: string
+    readonly mgmtUser: string
+    readonly mgmtKey: string
   }
   /** Public client libraries that use this dialect. */
   readonly packages: {
@@ -87,6 +95,9 @@ export const neutralDialect: Dialect = {
     queueRegion: 'QUEUE_REGION',
     queueDev: 'QUEUE_DEV',
     queueDevPort: 'QUEUE_DEV_PORT',
+    mgmtUrl: 'SERVICE_API_URL',
+    mgmtUser: 'SERVICE_EMAIL',
+    mgmtKey: 'SERVICE_API_KEY',
   },
   packages: {
     store: 'the SDK',
@@ -116,6 +127,7 @@ export const upstashDialect: Dialect = {
   docs: 'upstash.com/docs',
   trialStore: 'curl -X POST https://upstash.com/start-redis',
   productionHosts: ['upstash.io', 'upstash.com'],
+  realMgmtUrl: 'https://api.upstash.com/v2',
   environment: {
     storeUrl: ['UPSTASH_REDIS_REST_URL', 'KV_REST_API_URL'],
     storeToken: ['UPSTASH_REDIS_REST_TOKEN', 'KV_REST_API_TOKEN'],
@@ -127,6 +139,10 @@ export const upstashDialect: Dialect = {
     queueRegion: 'QSTASH_REGION',
     queueDev: 'QSTASH_DEV',
     queueDevPort: 'QSTASH_DEV_PORT',
+    // The vendor's command line reads the other two. Its base URL is fixed, so nothing of the vendor reads this one.
+    mgmtUrl: 'UPSTASH_API_URL',
+    mgmtUser: 'UPSTASH_EMAIL',
+    mgmtKey: 'UPSTASH_API_KEY',
   },
   packages: {
     store: '@upstash/redis',
@@ -256,6 +272,9 @@ export function isRealHost(host: string): boolean {
   const name = host.replace(/\.$/, '')
   return known.some(({ productionHosts }) => isUnder(name, productionHosts))
 }
+
+/** URLs of the real management APIs of all vendors. */
+export const realMgmtUrls: readonly string[] = known.flatMap(({ realMgmtUrl }) => realMgmtUrl ?? [])
 
 /** Returns the service of a real host: `qstash-us-east-1.upstash.io` is a queue. */
 export function realServiceAt(host: string): 'store' | 'queue' | 'mgmt' {

@@ -35,6 +35,7 @@ import type { TrafficContext } from '../report/traffic-context.js'
 import { Traffic } from '../report/traffic-view.js'
 import { Faults } from '../rules/fault-rules.js'
 import { payAsYouGo, unmetered } from '../stats/reports.js'
+import type { AccountFacts } from '../stats/rest/account-objects.js'
 import { statsService } from '../stats/rest/stats-endpoints.js'
 import { Stats } from '../stats/statistics.js'
 import { AccessControl } from '../store/access/access-control.js'
@@ -42,6 +43,7 @@ import type { User } from '../store/access/user.js'
 import { Store } from '../store/direct-store.js'
 import { historyInternals } from '../store/history/history-internals.js'
 import { StoreHistory } from '../store/history/store-history.js'
+import { sizesAt } from '../store/keyspace/measure.js'
 import { ScanCursors } from '../store/keyspace/scan-cursors.js'
 import { LoggedStore } from '../store/logged-store.js'
 import { storeService } from '../store/rest/store-endpoints.js'
@@ -164,13 +166,17 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   const executions = storeOf(plan, base)
   const regions = regionsOf(plan, base, outside, (runId) => storyOfRun(view, runId))
   accompany(clock, { log: traffic, ...(journal && { journal }) })
-  const stats = statisticsOf(plan, base, regions)
+  const stats = statisticsOf(plan, base, regions, executions)
   const stored = storeService(executions, clock, faults)
   const elsewhere = plan.elsewhere?.(stored)
   const exchange = gatewayOf(plan, base, faults, regions, [
     elsewhere?.service ?? stored,
     regions.home.service,
-    statsService(stats, { user: plan.tokens.mgmtUser, key: plan.tokens.mgmtKey }),
+    statsService(stats, {
+      user: plan.tokens.mgmtUser,
+      key: plan.tokens.mgmtKey,
+      account: accountOf(plan, base, executions),
+    }),
   ] as Service[])
   const store = new Store(executions, stored.state, new InputRecorder(journal, 'store'), draws)
   elsewhere?.attach(store)
@@ -281,17 +287,45 @@ function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: 
   )
 }
 
-function statisticsOf({ policy }: CorePlan, { traffic, clock, random, journal }: Base, regions: Regions): Stats {
-  return new Stats(
+function statisticsOf(
+  { options, policy }: CorePlan,
+  { traffic, clock, random, journal }: Base,
+  regions: Regions,
+  { store }: LoggedStore,
+): Stats {
+  const stats = new Stats(
     {
       traffic,
       now: () => clock.now(),
+      database: options.name,
+      store: {
+        sizes: (instants) => sizesAt(store.db, instants),
+        connections: () => store.connections,
+        monitors: () => store.pubsub.monitors.size,
+      },
       deadLetters: () => regions.deadLetters,
       price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
       random: random.fork('stats'),
     },
     new InputRecorder(journal, 'stats'),
   )
+  store.meter.listener = stats.store.ledger
+  return stats
+}
+
+/** Facts of the account that the lists of the management API show. */
+function accountOf({ policy, tokens, addresses }: CorePlan, { clock }: Base, { store }: LoggedStore): AccountFacts {
+  return {
+    createdAt: clock.now(),
+    now: () => clock.now(),
+    addresses,
+    region: homeRegionOf(policy),
+    plan: policy.queuePlan,
+    queueLimits: planOf(policy),
+    policy,
+    tokens: () => ({ ...tokens, store: store.access.tokens.standard, storeReadonly: store.access.tokens.readOnly }),
+    cost: () => store.meter.spend(),
+  }
 }
 
 function gatewayOf(

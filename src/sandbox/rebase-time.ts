@@ -2,7 +2,10 @@ import type { ClockMode } from '../kernel/clock.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import type { DumpedRun } from '../queue/dump/dumped-run-rows.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
-import type { LedgerDump } from '../stats/ledger.js'
+import type { StoreLedgerDump } from '../stats/store-ledger.js'
+import { commandGrid } from '../stats/store-tallies.js'
+import type { LedgerDump } from '../stats/tally-book.js'
+import { minute } from '../stats/usage-calendar.js'
 import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { SandboxDump } from './sandbox-dump.js'
 
@@ -25,6 +28,7 @@ export function rebased(dump: SandboxDump, by: number): SandboxDump {
       ),
     }),
     counted: shiftedCounts(dump.counted, dump.now, now),
+    ...(dump.countedStore && { countedStore: shiftedStoreCounts(dump.countedStore, dump.now, now) }),
   }
 }
 
@@ -77,12 +81,34 @@ function shiftedRun(run: DumpedRun, by: number): DumpedRun {
  * Moves each counter by whole intervals. Counters of the present minute or day still belong to the present minute or
  * day afterwards.
  */
-function shiftedCounts(dump: LedgerDump, from: number, to: number): LedgerDump {
+function shiftedCounts<Dump extends LedgerDump>(dump: Dump, from: number, to: number): Dump {
   const rings = dump.rings.map(([interval, rows]) => {
-    const by = Math.floor(to / interval) - Math.floor(from / interval)
+    const by = intervalsBetween(from, to, interval)
     return [interval, rows.map(([number, sums]) => [number + by, sums] as const)] as const
   })
   return { ...dump, rings }
+}
+
+/**
+ * Moves the counters of the data store. The commands of the present day stay in the present day, as the sums of the day
+ * do: intervals that would get into the day before are moved to the first one of the day.
+ */
+function shiftedStoreCounts(dump: StoreLedgerDump, from: number, to: number): StoreLedgerDump {
+  const { from: start, interval } = commandGrid(to)
+  const [first, by, minutes] = [
+    start / interval,
+    intervalsBetween(from, to, interval),
+    intervalsBetween(from, to, minute),
+  ]
+  return {
+    ...shiftedCounts(dump, from, to),
+    commands: dump.commands.map(([number, name, count]) => [Math.max(number + by, first), name, count]),
+    sizes: dump.sizes.map(([number, ...sizes]) => [number + minutes, ...sizes]),
+  }
+}
+
+function intervalsBetween(from: number, to: number, interval: number): number {
+  return Math.floor(to / interval) - Math.floor(from / interval)
 }
 
 /** Returns only the named fields of `row` that are present, each moved by `by` milliseconds. */

@@ -5,9 +5,12 @@ import { bytesOf, type PortableString, portableString } from '../kernel/portable
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
 import { queueSchema } from '../queue/dump/load-queue.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
-import type { LedgerDump } from '../stats/ledger.js'
-import { areOurs, ledgerSchema } from '../stats/ledger-schema.js'
+import { areOurs, ledgerSchema, storeLedgerSchema } from '../stats/ledger-schema.js'
 import type { Stats } from '../stats/statistics.js'
+import type { StoreLedgerDump } from '../stats/store-ledger.js'
+import { commandGrid } from '../stats/store-tallies.js'
+import type { LedgerDump } from '../stats/tally-book.js'
+import { minute } from '../stats/usage-calendar.js'
 import type { AccessDump } from '../store/access/access-control.js'
 import { ReplyError } from '../store/command/reply.js'
 import { commandTable } from '../store/commands/index.js'
@@ -49,8 +52,10 @@ export interface SandboxDump {
   readonly queue: QueueDump
   /** The queue of the other region. The key is the name of that region. */
   readonly regions?: Readonly<Partial<Record<QueueRegion, QueueDump>>>
-  /** Counters of the statistics. */
+  /** Counters of the statistics of the queue. */
   readonly counted: LedgerDump
+  /** Counters of the statistics of the data store. Absent if nothing was counted. */
+  readonly countedStore?: StoreLedgerDump
 }
 
 const portable = v.custom<PortableString>(isPortable, 'must be a string or { base64: … }')
@@ -73,6 +78,7 @@ const shape: v.GenericSchema<unknown, SandboxDump> = v.pipe(
     queue: queueSchema,
     regions: v.exactOptional(v.record(v.picklist(queueRegions), queueSchema)),
     counted: ledgerSchema,
+    countedStore: v.exactOptional(storeLedgerSchema),
   }),
   // Code that knows only version 1 ignores `regions`. It would lose the queue of the other region, so a dump with two
   // regions must have version 2.
@@ -96,7 +102,7 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
     const [issue] = parsed.issues
     throw invalidDump('a sandbox', { place: v.getDotPath(issue), reason: issue.message })
   }
-  const { counted, now, regions } = parsed.output
+  const { now, regions } = parsed.output
   if (home !== undefined && regions?.[home] !== undefined) {
     throw invalidDump('a sandbox', {
       place: `regions.${home}`,
@@ -104,14 +110,35 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
     })
   }
   // A load skips counters of another version of this package, so only counters of this version are checked.
-  for (const [interval, rows] of areOurs(counted.tallies) ? counted.rings : []) {
+  for (const { place, interval, rows } of countersOf(parsed.output)) {
     const [ahead] = rows.find(([number]) => number > Math.floor(now / interval)) ?? []
     if (ahead === undefined) continue
     throw invalidDump('a sandbox', {
-      place: 'counted.rings',
+      place,
       reason: `interval number ${ahead}, with a length of ${interval} ms, is in the future.`,
     })
   }
+}
+
+interface Counters {
+  readonly place: string
+  /** Length of the intervals in milliseconds. */
+  readonly interval: number
+  readonly rows: readonly (readonly [number: number, ...unknown[]])[]
+}
+
+/** Returns all counters of a dump that a load uses, by the number of their interval. */
+function countersOf({ counted, countedStore, now }: SandboxDump): readonly Counters[] {
+  const ringsOf = (place: string, { tallies, rings }: LedgerDump): Counters[] =>
+    areOurs(tallies) ? rings.map(([interval, rows]) => ({ place: `${place}.rings`, interval, rows })) : []
+  if (countedStore === undefined) return ringsOf('counted', counted)
+  const { commands, sizes } = countedStore
+  return [
+    ...ringsOf('counted', counted),
+    ...ringsOf('countedStore', countedStore),
+    { place: 'countedStore.commands', interval: commandGrid(now).interval, rows: commands },
+    { place: 'countedStore.sizes', interval: minute, rows: sizes },
+  ]
 }
 
 interface Parts {
@@ -123,13 +150,15 @@ interface Parts {
 export function dumpOf({
   store,
   stats,
-}: Omit<Parts, 'regions'>): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted'> {
+}: Omit<Parts, 'regions'>): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted' | 'countedStore'> {
   const { engine } = storeInternals.of(store)
+  const countedStore = stats.store.ledger.dump()
   return {
     store: store.dump(),
     access: engine.access.dump(),
     functions: engine.scripts.libraries.all.map(({ code }) => portableString(code)),
     counted: stats.queue.ledger.dump(),
+    ...(countedStore !== undefined && { countedStore }),
   }
 }
 
@@ -145,6 +174,7 @@ export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): v
   within('users', () => engine.access.load(dump.access, (name) => engine.knows(name, commandTable)))
   within('functions', () => engine.scripts.libraries.restore(dump.functions.map(bytesOf), 'flush'))
   stats.queue.ledger.load(dump.counted)
+  if (dump.countedStore !== undefined) stats.store.ledger.load(dump.countedStore)
   regions.home.queue.load(dump.queue)
   for (const name of queueRegions) {
     const given = dump.regions?.[name]

@@ -41,6 +41,9 @@ function environmentIn(
   env[environment.queueToken] = tokens.queue
   env[environment.queueCurrentSigningKey] = current
   env[environment.queueNextSigningKey] = next
+  env[environment.mgmtUrl] = urls.mgmt
+  env[environment.mgmtUser] = tokens.mgmtUser
+  env[environment.mgmtKey] = tokens.mgmtKey
   // The SDKs first read the variables of the configured region, and then the variables without a region.
   for (const region of queueRegions) {
     const keys = keysIn(region)

@@ -15,8 +15,16 @@ import type { Instant } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
-import { type Locate, locator, type QueueRegion, type SandboxUrls, sandboxUrlsOf } from '../protocol/address.js'
-import { type Dialect, dialectOf } from '../protocol/dialect.js'
+import {
+  type Locate,
+  locator,
+  type QueueRegion,
+  relocator,
+  type SandboxUrls,
+  sandboxUrlsOf,
+} from '../protocol/address.js'
+import { moved } from '../protocol/call.js'
+import { type Dialect, dialectOf, dialectsOf } from '../protocol/dialect.js'
 import type { ExplainsToken } from '../protocol/gateway.js'
 import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { fetchThrough } from '../protocol/web.js'
@@ -99,6 +107,9 @@ export class Sandbox {
   readonly #gate = new Gate()
   readonly #elsewhere: ExternalStore | undefined
   readonly #locate: Locate
+  /** Returns the URL of this sandbox for a URL of the vendor's real management API, and for its own URLs. */
+  readonly #relocate: (url: string) => string | undefined
+  #takesRealMgmt = true
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
   #world: SandboxCore
@@ -134,6 +145,9 @@ export class Sandbox {
         this.#explainToken = explain
       },
       adopt: (from, inputs, prepare) => this.#takeOver(from, inputs, prepare),
+      leaveRealHosts: () => {
+        this.#takesRealMgmt = false
+      },
     })
     this.options = options
     this.dialect = dialectOf(options.dialect ?? 'auto')
@@ -141,6 +155,8 @@ export class Sandbox {
     this.#forks = new Account(this.policy.maxForkBytes ?? Number.POSITIVE_INFINITY)
     this.urls = sandboxUrlsOf(options.urls, options.name)
     this.#locate = locator(this.urls)
+    const realMgmtUrls = dialectsOf(this.dialect).flatMap(({ realMgmtUrl }) => realMgmtUrl ?? [])
+    this.#relocate = relocator(this.urls, this.urls, realMgmtUrls)
     this.#initialTokens = tokensOf(options)
     this.#seal = sealOf(options)
     this.#world = this.#build()
@@ -255,13 +271,20 @@ export class Sandbox {
   }
 
   /**
-   * Returns whether a URL belongs to this sandbox.
+   * Returns whether a URL belongs to this sandbox. In the dialects `auto` and `upstash`, this includes the URL of the
+   * vendor's management API, which its clients have in their code.
    * @example
    * sandbox.owns(`${sandbox.urls.store}/get/greeting`) // true
+   * sandbox.owns('https://api.upstash.com/v2/redis/databases') // true
    * sandbox.owns('https://shop.test/orders') // false
    */
   owns(url: string): boolean {
-    return this.#locate(url) !== undefined
+    return this.#locate(url) !== undefined || this.#inRealMgmt(url) !== undefined
+  }
+
+  /** Returns the URL of this sandbox for a URL of the vendor's real management API. */
+  #inRealMgmt(url: string): string | undefined {
+    return this.#takesRealMgmt ? this.#relocate(url) : undefined
   }
 
   /**
@@ -276,7 +299,8 @@ export class Sandbox {
    * expect(status).toBe(200)
    */
   exchange(call: RawRequest): RawResponse | Promise<RawResponse> {
-    return this.#world.exchange(call)
+    const url = this.#locate(call.url) === undefined ? this.#inRealMgmt(call.url) : undefined
+    return this.#world.exchange(url === undefined ? call : moved(call, url))
   }
 
   /**

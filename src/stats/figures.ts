@@ -1,5 +1,6 @@
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { NamedSeries, RequestPoint, SeriesPoint } from './reports.js'
+import type { CommandSeries } from './store-report.js'
 
 /**
  * Overrides of the values of a series. The times of its points stay unchanged. A single number applies to every point.
@@ -13,11 +14,13 @@ type SeriesFigure = number | readonly number[]
  */
 type Figure<T> = T extends readonly RequestPoint[]
   ? T | SeriesFigure
-  : T extends readonly NamedSeries[]
+  : T extends readonly (NamedSeries | CommandSeries)[]
     ? T | Readonly<Record<string, SeriesFigure>>
     : T extends readonly SeriesPoint[]
       ? T | SeriesFigure
-      : T
+      : T extends SeriesPoint
+        ? T | number
+        : T
 
 /** Fields of a report that a test replaces with other values. */
 export type StatsOverrides<Report> = { readonly [Name in keyof Report]?: Figure<Report[Name]> }
@@ -39,20 +42,27 @@ export function withFigures<Report extends object>(report: Report, figures: Stat
 }
 
 function applied(counted: unknown, figure: unknown, fromStart: boolean): unknown {
+  if (isPoint(counted) && typeof figure === 'number') return { ...counted, y: figure }
   if (!Array.isArray(counted) || typeof counted[0] === 'string') return figure
   if (isNamed(counted)) {
     if (Array.isArray(figure)) return figure
     const byId = figure as Readonly<Record<string, SeriesFigure>>
     return counted.map((series) => {
-      const own = byId[series.id]
+      const own = byId[nameOf(series)]
       return own === undefined ? series : { ...series, data_points: filled(series.data_points, own, false) }
     })
   }
   return isNumbers(figure) ? filled(counted as readonly SeriesPoint[], figure, fromStart) : figure
 }
 
-function isNamed(counted: readonly unknown[]): counted is readonly NamedSeries[] {
-  return counted.length > 0 && typeof (counted[0] as NamedSeries).id === 'string'
+type Named = NamedSeries | CommandSeries
+
+function nameOf(series: Named): string {
+  return 'id' in series ? series.id : series.metric_identifier
+}
+
+function isNamed(counted: readonly unknown[]): counted is readonly Named[] {
+  return counted.length > 0 && typeof counted[0] === 'object' && typeof nameOf(counted[0] as Named) === 'string'
 }
 
 function isNumbers(figure: unknown): figure is SeriesFigure {
@@ -91,7 +101,7 @@ export function checkFigures(caller: string, figures: object, report: object): v
 
 function checkSeries(caller: string, name: string, figure: unknown, counted: unknown): void {
   if (figure === undefined || !Array.isArray(counted) || !isNamed(counted) || Array.isArray(figure)) return
-  const ids = counted.map(({ id }) => id)
+  const ids = counted.map(nameOf)
   const unknown = Object.keys(Object(figure)).find((id) => !ids.includes(id))
   if (typeof figure === 'object' && unknown === undefined) return
   throw new TypeError(
@@ -111,9 +121,14 @@ function checkKind(caller: string, name: string, figure: unknown, counted: unkno
 type Kind = readonly [isRight: (figure: unknown) => boolean, kind: string]
 
 function kindOf(counted: unknown): Kind {
+  if (isPoint(counted)) return [(figure) => typeof figure === 'number' || isPoint(figure), 'a number or { x, y }']
+  if (typeof counted === 'boolean') return [(figure) => typeof figure === 'boolean', 'true or false']
   if (!Array.isArray(counted)) return [(figure) => typeof figure === 'number', 'a number']
   if (typeof counted[0] === 'string') return [isListOf((name) => typeof name === 'string'), 'a list of names']
-  if (isNamed(counted)) return [isSeriesFigure, 'an object of numbers by series ID, or a list of { id, data_points }']
+  if (isNamed(counted)) {
+    const [id] = Object.keys(counted[0]!)
+    return [isSeriesFigure(id!), `an object of numbers by series ID, or a list of { ${id}, data_points }`]
+  }
   return [
     (figure) => isNumbers(figure) || isListOf(isPoint)(figure),
     'a number, a list of numbers, or a list of { x, y }',
@@ -124,29 +139,32 @@ function isListOf(isItem: (item: unknown) => boolean): (figure: unknown) => bool
   return (figure) => Array.isArray(figure) && figure.every(isItem)
 }
 
-function isSeriesFigure(figure: unknown): boolean {
-  if (Array.isArray(figure)) return figure.every(isSeries)
-  return Object.values(Object(figure)).every((own) => own === undefined || isNumbers(own))
+function isSeriesFigure(id: string): (figure: unknown) => boolean {
+  return (figure) =>
+    Array.isArray(figure)
+      ? figure.every((item) => isSeries(item, id))
+      : Object.values(Object(figure)).every((own) => own === undefined || isNumbers(own))
 }
 
 /** @throws TypeError when a point or a series has an unknown field */
 function checkPoints(caller: string, name: string, figure: unknown): void {
+  if (isPoint(figure)) checkOptionNames(`The point ${name} in ${caller}`, figure as object, ['x', 'y'])
   if (!Array.isArray(figure)) return
   for (const item of figure) {
     if (typeof item !== 'object' || item === null) continue
     if ('data_points' in item) {
-      checkOptionNames(`A series of ${name} in ${caller}`, item, ['id', 'data_points'])
+      checkOptionNames(`A series of ${name} in ${caller}`, item, ['id', 'metric_identifier', 'data_points'])
       checkPoints(caller, `${name}.data_points`, item.data_points)
     } else checkOptionNames(`A point of ${name} in ${caller}`, item, ['x', 'y', 'workflow_message', 'workflow_run'])
   }
 }
 
-function isSeries(item: unknown): boolean {
-  const { id, data_points } = Object(item) as Partial<NamedSeries>
-  return typeof id === 'string' && isListOf(isPoint)(data_points)
+function isSeries(item: unknown, id: string): boolean {
+  const series = Object(item) as Readonly<Record<string, unknown>>
+  return typeof series[id] === 'string' && isListOf(isPoint)(series.data_points)
 }
 
-function isPoint(item: unknown): boolean {
+function isPoint(item: unknown): item is SeriesPoint {
   const { x, y } = Object(item) as Partial<SeriesPoint>
   return typeof x === 'string' && typeof y === 'number'
 }

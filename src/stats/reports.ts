@@ -119,7 +119,7 @@ export interface SearchReport {
 }
 
 /** Returns the start of each interval as text, such as `2025-10-23 17:34:00.000 +0000 UTC`. */
-function periodStamps({ from, interval, points }: Grid): string[] {
+export function periodStamps({ from, interval, points }: Grid): string[] {
   return Array.from({ length: points }, (_, index) => periodStamp(from + index * interval))
 }
 
@@ -127,16 +127,16 @@ function periodStamps({ from, interval, points }: Grid): string[] {
  * Returns one time per day as text. The time of day is always that of `now`, the time of the request for the report.
  * [statistics.md 3.1]
  */
-function dailyStamps(days: Grid, now: number): string[] {
+export function dailyStamps(days: Grid, now: number): string[] {
   const timeOfDay = now - dayOf(now) * day
   return Array.from({ length: days.points }, (_, index) => dailyStamp(days.from + index * day + timeOfDay))
 }
 
-function pointsAt(stamps: readonly string[], values: readonly number[]): SeriesPoint[] {
+export function pointsAt(stamps: readonly string[], values: readonly number[]): SeriesPoint[] {
   return stamps.map((x, index) => ({ x, y: values[index] ?? 0 }))
 }
 
-function weekdays(days: Grid): string[] {
+export function weekdays(days: Grid): string[] {
   return Array.from({ length: days.points }, (_, index) => weekday(dayOf(days.from) + index))
 }
 
@@ -225,12 +225,46 @@ function billings(messages: readonly number[], bytes: readonly number[], price: 
  * Rounds an amount of money to 6 decimals. This package chose the number; public sources leave it open. [statistics.md
  * 6]
  */
-function toMicros(dollars: number): number {
+export function toMicros(dollars: number): number {
   return Math.round(dollars * 1e6) / 1e6
 }
 
 /** Operations of a search index for which reports contain a latency. */
 export type SearchOperation = 'query' | 'update' | 'embeds' | 'rerank'
+
+/** Sums over all search indexes, or over all vector indexes. The API endpoint returns the same JSON. */
+export interface IndexSums {
+  /** Current number of vectors. */
+  readonly record_count: number
+  /** Number of queries and updates since the start of the month (UTC). */
+  readonly request: number
+  /** Bytes transferred since the start of the month (UTC). */
+  readonly bandwidth: number
+  /** Current size of all vectors in bytes. */
+  readonly storage: number
+  /** Number of `rerank` operations since the start of the month (UTC). */
+  readonly rerank_count: number
+  /** Cost in dollars since the start of the month (UTC). */
+  readonly billing: number
+}
+
+/** The fields of a report that each sum adds up. [developer-api.md 4] */
+const summands: { readonly [Name in keyof IndexSums]: readonly (keyof SearchReport)[] } = {
+  record_count: ['current_vector_count'],
+  request: ['monthly_query_count', 'monthly_update_count'],
+  bandwidth: ['monthly_bandwidth_usage'],
+  storage: ['storage_usage'],
+  rerank_count: ['monthly_rerank_count'],
+  billing: ['monthly_cost'],
+}
+
+export function indexSums(reports: readonly SearchReport[]): IndexSums {
+  const sum = (names: readonly (keyof SearchReport)[]): number =>
+    reports.reduce((total, report) => names.reduce((all, name) => all + (report[name] as number), total), 0)
+  const sums = Object.entries(summands).map(([name, names]) => [name, sum(names)])
+  const all = Object.fromEntries(sums) as IndexSums
+  return { ...all, billing: toMicros(all.billing) }
+}
 
 /**
  * Source of the numbers in the report of a search index. Only usage scripts implement it, because the sandbox has no

@@ -23,6 +23,9 @@ export const searchMetrics: UsageMetrics = {
   counters: [...operations, 'vectors'],
 }
 
+/** The same names for a vector index, whose report has the same fields. */
+export const vectorMetrics: UsageMetrics = { ...searchMetrics, caller: 'stats.vector(id).script()' }
+
 /** Counter of each operation. An operation has no latency in intervals in which its counter is 0. */
 const causes: Readonly<Partial<Record<SearchOperation, SearchCounter>>> = {
   query: 'queries',

@@ -1,4 +1,6 @@
 import { bindMethods } from '../kernel/bind-methods.js'
+import { utf8 } from '../kernel/bytes.js'
+import { sha1Hex } from '../kernel/digest.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
@@ -15,10 +17,13 @@ import {
   searchReport,
   unknownIndex,
 } from './reports.js'
-import { SearchUsage, type SearchUsageOptions, searchMetrics } from './search-usage.js'
+import { SearchUsage, type SearchUsageOptions, searchMetrics, vectorMetrics } from './search-usage.js'
+import { type ObservedStore, StoreLedger } from './store-ledger.js'
+import { type StoreReport, storeReport } from './store-report.js'
+import { StoreUsage, type StoreUsageOptions, storeMetrics } from './store-usage.js'
 import { sumOf } from './tallies.js'
 import { UsageScript } from './usage-script.js'
-import type { QueueUsageStep, SearchUsageStep, UsageMetrics } from './usage-steps.js'
+import type { QueueUsageStep, SearchUsageStep, StoreUsageStep, UsageMetrics } from './usage-steps.js'
 
 /** User of the queue. Requests to the management API can contain the ID or the UUID. */
 export interface StatisticsUser {
@@ -31,9 +36,21 @@ export interface StatisticsUser {
 /** User of the vendor's development server. The ID is public. [statistics.md 1, queue.md 12] */
 export const defaultUser: StatisticsUser = { id: 'defaultUser', uuid: '99a4c327-31f0-490f-a594-043ade84085a' }
 
+/** Database of a sandbox. Requests to the management API must contain its ID. */
+export interface StatisticsDatabase {
+  /** UUID of the database, derived from its name. The service uses it in the URL of the statistics. */
+  readonly id: string
+  /** Name of the database: the name of the sandbox, or `main`. */
+  readonly name: string
+}
+
 export interface StatisticsOptions {
   readonly traffic: TrafficLog
   readonly now: () => number
+  /** Data store whose commands are counted. */
+  readonly store?: ObservedStore
+  /** Name of the database. Default: `main`. */
+  readonly database?: string | undefined
   readonly deadLetters?: () => number
   readonly user?: StatisticsUser
   /** Price of messages. Default: pay as you go. */
@@ -48,19 +65,22 @@ export type StatisticsEffects = MethodEffects<
   Stats,
   {
     search: 'reads'
+    vector: 'reads'
     forbid: 'changes'
     clear: 'changes'
     isForbidden: 'reads'
     knowsUser: 'reads'
     knowsIndex: 'reads'
+    knowsVectorIndex: 'reads'
   }
 >
 
 /**
- * Usage statistics of a sandbox. The usage of the queue is counted from the traffic. The usage of a search index must
- * be described by a script, because the sandbox has no search index. Both kinds of statistics accept a script, and a
- * test can override every field of their reports.
+ * Usage statistics of a sandbox. The usage of the data store and of the queue is counted from the traffic. The usage of
+ * a search or vector index must be described by a script, because the sandbox does not imitate these products. All
+ * statistics accept a script, and a test can override every field of their reports.
  * @example
+ * sandbox.stats.store.report().daily_net_commands
  * sandbox.stats.queue.report('3h').daily_used
  * sandbox.stats.search('products').script([usage.steady({ queries: 120 }), usage.spikeAt('-30m', 10)])
  * sandbox.stats.search('products').override({ monthly_cost: 0.5 })
@@ -72,25 +92,36 @@ export class Stats {
 
   /** User of this sandbox. Requests for the statistics of the queue must contain the ID or UUID of this user. */
   readonly user: StatisticsUser
+  /** Database of this sandbox. Requests for the statistics of the data store must contain its ID. */
+  readonly database: StatisticsDatabase
   /** Statistics of the queue. */
   readonly queue: QueueStatistics
+  /** Statistics of the data store. */
+  readonly store: StoreStatistics
   readonly #queueFigures = new OwnFigures<QueueUsage, QueueReport>()
-  readonly #options: Required<Pick<StatisticsOptions, 'now' | 'random'>>
-  readonly #indexes = new Map<string, SearchStatistics>()
-  readonly #indexFigures: OwnFigures<SearchUsage, SearchReport>[] = []
+  readonly #storeFigures = new OwnFigures<StoreUsage, StoreReport>()
+  readonly #searchIndexes: IndexTable
+  readonly #vectorIndexes: IndexTable
   readonly #forbidden = new Set<string>()
   readonly #inputs: InputRecorder<Changes<StatisticsEffects>>
 
   /** @internal */
   constructor(options: StatisticsOptions, inputs: InputRecorder = unrecorded) {
-    const { now, random = createRandom(1) } = options
-    this.#options = { now, random }
+    const { now, random = createRandom(1), database = 'main' } = options
     this.#inputs = inputs
+    this.#searchIndexes = new IndexTable(searchMetrics, { now, random }, (id) => inputs.below(['search', id]))
+    this.#vectorIndexes = new IndexTable(vectorMetrics, { now, random }, (id) => inputs.below(['vector', id]))
     this.user = options.user ?? defaultUser
+    this.database = { id: databaseId(database), name: database }
     this.queue = new QueueStatistics(
       { ...options, random: random.fork('queue') },
       inputs.below('queue'),
       this.#queueFigures,
+    )
+    this.store = new StoreStatistics(
+      { now, random: random.fork('store'), observed: options.store },
+      inputs.below('store'),
+      this.#storeFigures,
     )
   }
 
@@ -99,16 +130,32 @@ export class Stats {
    * @example sandbox.stats.search('products').script([usage.steady({ queries: 120 })])
    */
   search(id: string): SearchStatistics {
-    let index = this.#indexes.get(id)
-    if (index === undefined) {
-      const { now, random } = this.#options
-      const figures = new OwnFigures<SearchUsage, SearchReport>()
-      const inputs = this.#inputs.below(['search', id])
-      index = new SearchStatistics(now, random.fork(`search/${id}`), inputs, figures)
-      this.#indexFigures.push(figures)
-      this.#indexes.set(id, index)
-    }
-    return index
+    return this.#searchIndexes.at(id)
+  }
+
+  /**
+   * Returns the statistics of one vector index. The same ID always returns the same object. The indexes of the `VECTOR`
+   * commands belong to the data store and have no such statistics.
+   * @example sandbox.stats.vector('embeddings').script([usage.steady({ queries: 120, vectors: 10_000 })])
+   */
+  vector(id: string): SearchStatistics {
+    return this.#vectorIndexes.at(id)
+  }
+
+  /**
+   * IDs of the search indexes that have a script or overridden fields.
+   * @internal
+   */
+  get searchIndexes(): readonly string[] {
+    return this.#searchIndexes.known
+  }
+
+  /**
+   * IDs of the vector indexes that have a script or overridden fields.
+   * @internal
+   */
+  get vectorIndexes(): readonly string[] {
+    return this.#vectorIndexes.known
   }
 
   /**
@@ -132,7 +179,9 @@ export class Stats {
   clear(): void {
     this.#inputs.record('clear')
     this.#queueFigures.clear()
-    for (const figures of this.#indexFigures) figures.clear()
+    this.#storeFigures.clear()
+    this.#searchIndexes.clear()
+    this.#vectorIndexes.clear()
     this.#forbidden.clear()
   }
 
@@ -162,8 +211,71 @@ export class Stats {
    * expect(sandbox.stats.knowsIndex('products')).toBe(true)
    */
   knowsIndex(id: string): boolean {
-    const known = [...this.#indexes].filter(([, index]) => index.isKnown)
-    return known.length === 0 ? uuid.test(id) : known.some(([name]) => name === id)
+    return this.#searchIndexes.knows(id)
+  }
+
+  /**
+   * Returns whether the API knows a vector index, by the same rule as for a search index.
+   * @example
+   * sandbox.stats.vector('embeddings').override({ monthly_cost: 0.5 })
+   * expect(sandbox.stats.knowsVectorIndex('embeddings')).toBe(true)
+   */
+  knowsVectorIndex(id: string): boolean {
+    return this.#vectorIndexes.knows(id)
+  }
+}
+
+/** Returns the UUID of a database. It depends only on the name, so it is the same in every run. */
+function databaseId(name: string): string {
+  const hex = sha1Hex(utf8(`stuntdouble database ${name}`))
+  // The digits for the version and the variant of a UUID that is derived from a name.
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `5${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`]
+  return [...parts, hex.slice(20, 32)].join('-')
+}
+
+/** The search indexes or the vector indexes of a sandbox, by ID. */
+class IndexTable {
+  readonly #metrics: UsageMetrics
+  readonly #options: Required<Pick<StatisticsOptions, 'now' | 'random'>>
+  readonly #inputs: (id: string) => InputRecorder
+  readonly #indexes = new Map<string, SearchStatistics>()
+  readonly #figures: OwnFigures<SearchUsage, SearchReport>[] = []
+
+  constructor(
+    metrics: UsageMetrics,
+    options: Required<Pick<StatisticsOptions, 'now' | 'random'>>,
+    inputs: (id: string) => InputRecorder,
+  ) {
+    this.#metrics = metrics
+    this.#options = options
+    this.#inputs = inputs
+  }
+
+  at(id: string): SearchStatistics {
+    let index = this.#indexes.get(id)
+    if (index === undefined) {
+      const { now, random } = this.#options
+      const figures = new OwnFigures<SearchUsage, SearchReport>()
+      const stream = `${this.#metrics === vectorMetrics ? 'vector' : 'search'}/${id}`
+      index = new SearchStatistics(now, random.fork(stream), this.#inputs(id), figures, this.#metrics)
+      this.#figures.push(figures)
+      this.#indexes.set(id, index)
+    }
+    return index
+  }
+
+  clear(): void {
+    for (const figures of this.#figures) figures.clear()
+  }
+
+  /** IDs of the indexes that have a script or overridden fields. */
+  get known(): readonly string[] {
+    return [...this.#indexes].filter(([, index]) => index.isKnown).map(([id]) => id)
+  }
+
+  knows(id: string): boolean {
+    const { known } = this
+    return known.length === 0 ? uuid.test(id) : known.includes(id)
   }
 }
 
@@ -269,12 +381,107 @@ export class QueueStatistics {
   }
 }
 
+export type StoreStatisticsEffects = MethodEffects<
+  StoreStatistics,
+  { report: 'reads'; override: 'changes'; script: 'changes'; clear: 'changes' }
+>
+
+interface StoreStatisticsOptions {
+  readonly now: () => number
+  readonly random: Random
+  readonly observed: ObservedStore | undefined
+}
+
+/** Statistics of the data store: counts, a script that adds to them, and overridden fields. */
+export class StoreStatistics {
+  static {
+    bindMethods(StoreStatistics)
+  }
+
+  readonly #now: () => number
+  readonly #random: Random
+  /**
+   * Counts of commands. The cost meter of the store reports each command to it.
+   * @internal
+   */
+  readonly ledger: StoreLedger
+  readonly #inputs: InputRecorder<Changes<StoreStatisticsEffects>>
+  readonly #own: OwnFigures<StoreUsage, StoreReport>
+
+  /** @internal */
+  constructor(
+    { now, random, observed }: StoreStatisticsOptions,
+    inputs: InputRecorder = unrecorded,
+    own: OwnFigures<StoreUsage, StoreReport> = new OwnFigures(),
+  ) {
+    this.#now = now
+    this.#random = random
+    this.ledger = new StoreLedger(now, observed)
+    this.#inputs = inputs
+    this.#own = own
+  }
+
+  /**
+   * Returns the report that the endpoint would return now. This endpoint has no period.
+   * @example
+   * await checkout()
+   * sandbox.stats.store.report().daily_net_commands
+   */
+  report(): StoreReport {
+    const { story, fields = {} } = this.#own
+    return withFigures(storeReport(this.ledger, story, this.#now(), namedCommands(fields)), fields)
+  }
+
+  /**
+   * Overrides fields of the report. All other fields are still computed from the traffic and the script. Fields that an
+   * earlier call has overridden stay overridden.
+   * @throws TypeError when a field is unknown or has another type
+   * @example
+   * sandbox.stats.store.override({ total_monthly_billing: 12.5, command_counts: { GET: 3 } })
+   * expect(sandbox.stats.store.report().total_monthly_billing).toBe(12.5)
+   */
+  override(fields: StatsOverrides<StoreReport>): void {
+    const [given] = this.#inputs.record('override', fields)
+    const named = ['GET', ...namedCommands(given)]
+    checkFigures('stats.store.override()', given, storeReport(this.ledger, undefined, this.#now(), named))
+    this.#own.fields = { ...this.#own.fields, ...given }
+  }
+
+  /**
+   * Sets a usage script. Its usage is added to the counted traffic. An earlier script is replaced.
+   * @throws TypeError when a step is invalid
+   * @example sandbox.stats.store.script([usage.steady({ reads: 600, writes: 120, keys: 5000 }), usage.latencies({ read: 3 })])
+   */
+  script(steps: readonly StoreUsageStep[], options: StoreUsageOptions = {}): void {
+    const [given, sizes] = this.#inputs.record('script', steps, options)
+    const [now, random] = [this.#now, this.#random]
+    checkScale(storeMetrics, sizes, ['requestSize', 'keySize', 'price'])
+    this.#own.story = new StoreUsage(
+      new UsageScript(given, { words: storeMetrics, told: now(), now, random }),
+      now,
+      sizes,
+    )
+  }
+
+  /**
+   * Removes the script and the overridden fields. Counts stay.
+   * @example
+   * sandbox.stats.store.override({ daily_net_commands: 3 })
+   * sandbox.stats.store.clear()
+   * expect(sandbox.stats.store.report().daily_net_commands).toBe(0)
+   */
+  clear(): void {
+    this.#inputs.record('clear')
+    this.#own.clear()
+  }
+}
+
 export type SearchStatisticsEffects = MethodEffects<
   SearchStatistics,
   { report: 'reads'; override: 'changes'; script: 'changes'; clear: 'changes' }
 >
 
-/** Statistics of one search index, from a script and overridden fields. Without these, all values are 0. */
+/** Statistics of one search or vector index, from a script and overridden fields. Without these, all values are 0. */
 export class SearchStatistics {
   static {
     bindMethods(SearchStatistics)
@@ -284,6 +491,7 @@ export class SearchStatistics {
   readonly #random: Random
   readonly #inputs: InputRecorder<Changes<SearchStatisticsEffects>>
   readonly #own: OwnFigures<SearchUsage, SearchReport>
+  readonly #metrics: UsageMetrics
 
   /** @internal */
   constructor(
@@ -291,11 +499,13 @@ export class SearchStatistics {
     random: Random,
     inputs: InputRecorder = unrecorded,
     own: OwnFigures<SearchUsage, SearchReport> = new OwnFigures(),
+    metrics: UsageMetrics = searchMetrics,
   ) {
     this.#now = now
     this.#random = random
     this.#inputs = inputs
     this.#own = own
+    this.#metrics = metrics
   }
 
   /** Whether the index has a script or overridden fields. */
@@ -322,7 +532,7 @@ export class SearchStatistics {
    */
   override(fields: StatsOverrides<SearchReport> = {}): void {
     const [given] = this.#inputs.record('override', fields)
-    checkFigures('stats.search(id).override()', given, this.report())
+    checkFigures(this.#metrics.caller.replace('script', 'override'), given, this.report())
     this.#own.fields = { ...this.#own.fields, ...given }
   }
 
@@ -334,9 +544,9 @@ export class SearchStatistics {
   script(steps: readonly SearchUsageStep[], options: SearchUsageOptions = {}): void {
     const [given, sizes] = this.#inputs.record('script', steps, options)
     const [now, random] = [this.#now, this.#random]
-    checkScale(searchMetrics, sizes, ['vectorSize', 'requestSize', 'price'])
+    checkScale(this.#metrics, sizes, ['vectorSize', 'requestSize', 'price'])
     this.#own.story = new SearchUsage(
-      new UsageScript(given, { words: searchMetrics, told: now(), now, random }),
+      new UsageScript(given, { words: this.#metrics, told: now(), now, random }),
       now,
       sizes,
     )
@@ -354,6 +564,11 @@ export class SearchStatistics {
     this.#inputs.record('clear')
     this.#own.clear()
   }
+}
+
+/** Returns the names of the commands whose counts are overridden one by one. */
+function namedCommands({ command_counts: counts = {} }: StatsOverrides<StoreReport>): readonly string[] {
+  return Array.isArray(counts) ? [] : Object.keys(Object(counts))
 }
 
 function checkedPeriod(period: StatsPeriod): StatsPeriod {

@@ -3,15 +3,7 @@ import type { Random } from '../kernel/random.js'
 import type { Grid } from './periods.js'
 import { RateCurve, type RateSegment } from './rate-curve.js'
 import { day, monthOf } from './usage-calendar.js'
-import {
-  checkSteps,
-  type LatencyFigures,
-  type LatencyTable,
-  type QueueUsageStep,
-  resolved,
-  type SearchUsageStep,
-  type UsageMetrics,
-} from './usage-steps.js'
+import { checkSteps, type LatencyFigures, resolved, type UsageMetrics, type UsageStep } from './usage-steps.js'
 
 interface Span {
   readonly from: number
@@ -29,7 +21,7 @@ interface Burst extends Span {
 }
 
 interface Latencies extends Span {
-  readonly of: LatencyTable
+  readonly of: Readonly<Record<string, LatencyFigures | undefined>>
   readonly jitter: number
 }
 
@@ -67,18 +59,18 @@ export class UsageScript {
   #bursts: readonly Burst[] = []
   #changes: readonly number[] = []
 
-  constructor(steps: readonly (QueueUsageStep | SearchUsageStep)[], options: UsageScriptOptions) {
+  constructor(steps: readonly UsageStep[], options: UsageScriptOptions) {
     const { words, told } = options
     checkSteps(steps, words)
     this.#options = options
     this.told = told
-    const of = <K extends SearchUsageStep['kind']>(kind: K): Extract<SearchUsageStep | QueueUsageStep, { kind: K }>[] =>
-      steps.filter((step) => step.kind === kind) as Extract<SearchUsageStep | QueueUsageStep, { kind: K }>[]
+    const of = <K extends UsageStep['kind']>(kind: K): Extract<UsageStep, { kind: K }>[] =>
+      steps.filter((step) => step.kind === kind) as Extract<UsageStep, { kind: K }>[]
     const span = (step: { readonly from?: string | number; readonly until?: string | number }): Span => ({
       from: step.from === undefined ? Number.NEGATIVE_INFINITY : resolved(step.from, told),
       until: step.until === undefined ? Number.POSITIVE_INFINITY : resolved(step.until, told),
     })
-    const during = (step: Extract<SearchUsageStep, { kind: 'spike' | 'gap' }>): Span => {
+    const during = (step: Extract<UsageStep, { kind: 'spike' | 'gap' }>): Span => {
       const from = resolved(step.at, told)
       return { from, until: from + milliseconds(step.for) }
     }
@@ -94,7 +86,11 @@ export class UsageScript {
       length: lastDays(milliseconds(step.for)),
       of: step.metrics ?? words.rates,
     }))
-    this.#latencies = of('latencies').map((step) => ({ ...span(step), of: step.metrics, jitter: step.jitter ?? 0 }))
+    this.#latencies = of('latencies').map((step) => ({
+      ...span(step),
+      of: { ...step.metrics },
+      jitter: step.jitter ?? 0,
+    }))
     this.#resets = of('counter-reset').map((step) => ({ at: resolved(step.at, told), of: step.metrics ?? words.rates }))
   }
 
@@ -154,7 +150,7 @@ export class UsageScript {
    * Returns the latency in each interval. Only the time in which the script sets a latency counts. `mean` is the mean.
    * `p99` is the value that is exceeded in 1 % of this time.
    */
-  latency(operation: keyof LatencyTable, figure: 'mean' | 'p99', { from, interval, points }: Grid): number[] {
+  latency(operation: string, figure: 'mean' | 'p99', { from, interval, points }: Grid): number[] {
     const now = this.#options.now()
     const [means, high, told] = [
       this.#latency(operation, 'mean'),
@@ -191,7 +187,7 @@ export class UsageScript {
    * Returns a latency as a curve, from which the mean is computed. The curve `told` is 1 while the script sets a
    * latency, and 0 otherwise.
    */
-  #latency(operation: keyof LatencyTable, figure: 'mean' | 'p99' | 'told'): RateCurve {
+  #latency(operation: string, figure: 'mean' | 'p99' | 'told'): RateCurve {
     return this.#pace(`latency/${operation}/${figure}`, (at) => {
       const step = this.#latencies.findLast((one) => covers(one, at) && one.of[operation] !== undefined)
       if (step === undefined) return silence

@@ -60,6 +60,28 @@ export interface QueueRates {
   readonly deadLetters?: number
 }
 
+/** Usage of the data store. It is added to the usage from the traffic of the sandbox. */
+export interface StoreRates {
+  /** Number of read commands per minute, such as `GET`. */
+  readonly reads?: number
+  /** Number of write commands per minute, such as `SET`. */
+  readonly writes?: number
+  /** Number of script commands per minute, such as `EVAL`. */
+  readonly scripts?: number
+  /** Number of other commands per minute, such as `PING`. */
+  readonly others?: number
+  /** Number of reads per minute that find no key. The other reads are hits. */
+  readonly misses?: number
+  /** Number of keys at the time `from`. Without `from`, at the time at which the script is set. */
+  readonly keys?: number
+  /** Number of keys that are added per minute. A negative number removes keys. */
+  readonly growth?: number
+  /** Number of connections over the Redis protocol. */
+  readonly connections?: number
+  /** Number of open MONITOR streams. */
+  readonly monitors?: number
+}
+
 /** Latency in milliseconds. One number is both the mean and the 99th percentile. */
 export type LatencyFigures =
   | number
@@ -72,6 +94,10 @@ export type LatencyFigures =
 /** Latencies of operations in milliseconds, by the name of the operation. */
 export type LatencyTable = {
   readonly [Kind in 'query' | 'update' | 'embeds' | 'rerank']?: LatencyFigures
+}
+/** Latencies of commands of the data store in milliseconds. `command` stands for all commands. */
+export type StoreLatencyTable = {
+  readonly [Kind in 'command' | 'read' | 'write']?: LatencyFigures
 }
 
 /** A usage step with a constant rate, made by `usage.steady()`. */
@@ -116,11 +142,11 @@ export interface CounterResetStep {
   readonly metrics?: readonly string[]
 }
 /** A usage step that sets latencies, made by `usage.latencies()`. */
-export interface LatenciesStep extends When, Jittered {
+export interface LatenciesStep<Latencies = LatencyTable> extends When, Jittered {
   /** The step sets latencies. */
   readonly kind: 'latencies'
   /** Latencies in milliseconds, by the name of the operation. */
-  readonly metrics: LatencyTable
+  readonly metrics: Latencies
 }
 /** A usage step that increases usage at the end of each month, made by `usage.monthEnd()`. */
 export interface MonthEndStep {
@@ -139,6 +165,14 @@ export interface MonthEndStep {
 
 /** One step of a usage script for the queue. Plain data that can be stored and sent. */
 export type QueueUsageStep = SteadyStep<QueueRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep
+/** One step of a usage script for the data store. Plain data that can be stored and sent. */
+export type StoreUsageStep =
+  | SteadyStep<StoreRates>
+  | SpikeStep
+  | GapStep
+  | CounterResetStep
+  | MonthEndStep
+  | LatenciesStep<StoreLatencyTable>
 /** One step of a usage script for a search index. Plain data that can be stored and sent. */
 export type SearchUsageStep =
   | SteadyStep<SearchRates>
@@ -147,6 +181,9 @@ export type SearchUsageStep =
   | CounterResetStep
   | MonthEndStep
   | LatenciesStep
+
+/** One step of any usage script. */
+export type UsageStep = QueueUsageStep | SearchUsageStep | StoreUsageStep
 
 interface WhenOptions {
   /** Instant at which the step begins. Default: the step has no start. */
@@ -169,7 +206,7 @@ interface Burst {
  * Sets constant rates per minute. If several steps set the same rate, the last one applies.
  * @example usage.steady({ queries: 120, updates: 12, vectors: 10_000 }, { jitter: 0.2 })
  */
-export function steady<const Rates extends SearchRates | QueueRates>(
+export function steady<const Rates extends SearchRates | QueueRates | StoreRates>(
   rates: Rates,
   when: WhenOptions & Jittered = {},
 ): SteadyStep<Rates> {
@@ -215,8 +252,11 @@ export function counterReset(at: Instant, metrics?: readonly string[]): CounterR
  * Sets the latencies of operations, in milliseconds.
  * @example usage.latencies({ query: { mean: 12, p99: 40 }, update: 20 }, { from: '-30m' })
  */
-export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = {}): LatenciesStep {
-  checkOptionNames('usage.latencies()', metrics, { query: true, update: true, embeds: true, rerank: true })
+export function latencies<const Latencies extends LatencyTable | StoreLatencyTable>(
+  metrics: Latencies,
+  when: WhenOptions & Jittered = {},
+): LatenciesStep<Latencies> {
+  checkOptionNames('usage.latencies()', metrics, operationNames)
   for (const [name, figures] of Object.entries(metrics))
     if (typeof figures === 'object') checkOptionNames(`${name} of usage.latencies()`, figures, ['mean', 'p99'])
   checkWhen('latencies()', when)
@@ -243,6 +283,11 @@ export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {
   }
 }
 
+const operationNames: readonly string[] = Object.keys({
+  ...({ query: true, update: true, embeds: true, rerank: true } satisfies OptionNames<LatencyTable>),
+  ...({ command: true, read: true, write: true } satisfies OptionNames<StoreLatencyTable>),
+})
+
 const rateNames: readonly string[] = Object.keys({
   ...({
     queries: true,
@@ -262,6 +307,17 @@ const rateNames: readonly string[] = Object.keys({
     runsCanceled: true,
     deadLetters: true,
   } satisfies OptionNames<QueueRates>),
+  ...({
+    reads: true,
+    writes: true,
+    scripts: true,
+    others: true,
+    misses: true,
+    keys: true,
+    growth: true,
+    connections: true,
+    monitors: true,
+  } satisfies OptionNames<StoreRates>),
 })
 
 function checkWhen(called: string, when: WhenOptions & Jittered): void {
@@ -335,7 +391,7 @@ export function checkSteps(steps: readonly unknown[], words: UsageMetrics): void
     checkLatencies(step as Partial<LatenciesStep> | null, words.caller)
     const result = v.safeParse(schema, step)
     if (!result.success) throw refusal(step, result.issues[0], words)
-    checkNames(result.output as QueueUsageStep | SearchUsageStep, words)
+    checkNames(result.output as UsageStep, words)
   }
 }
 
@@ -381,7 +437,7 @@ function stepFields(kind: unknown): readonly string[] {
   return kind === 'spike' ? ['at', 'factor', 'for', 'metrics'] : ['factor', 'for', 'metrics']
 }
 
-function checkNames(step: QueueUsageStep | SearchUsageStep, { caller, rates, levels, counters }: UsageMetrics): void {
+function checkNames(step: UsageStep, { caller, rates, levels, counters }: UsageMetrics): void {
   if (step.kind === 'steady') {
     const negative = Object.entries(step.rates).find(([name, rate]) => rate < 0 && name !== 'growth')
     if (negative) throw new RangeError(`${caller}: ${negative[0]} must be 0 or more (got ${negative[1]}).`)

@@ -1,4 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
+import { categoriesOf, type Permissible } from './access/categories.js'
 import type { CommandDescription } from './command/command-description.js'
 import { type Reply, Status } from './command/reply.js'
 
@@ -31,8 +32,33 @@ export const transactionOverhead = 2
 
 const dayMs = 86_400_000
 
+/**
+ * Kind of a command in the usage statistics, by its access-control category: `@read`, `@write`, `@scripting` or none of
+ * them.
+ */
+export type CommandKind = 'reads' | 'writes' | 'scripts' | 'others'
+
+/** Receives everything that the meter counts. The usage statistics implement it. */
+export interface UsageListener {
+  /** Called in a new minute, before anything changes or counts in it. */
+  reach(now: number): void
+  ran(name: string, kind: CommandKind): void
+  /** Called after a read command with the number of its keys that exist, and of those that do not. */
+  lookedUp(hits: number, misses: number): void
+  transferred(bytes: number): void
+}
+
+/** The facts of a command by which it counts. */
+export type CountedCommand = Pick<CommandDescription, 'writes'> & Permissible
+
+const minuteMs = 60_000
+
 /** Counts commands and bytes. Commands that a test runs directly do not count. */
 export class CostMeter {
+  /** Listener that also gets every count, with its time. */
+  listener: UsageListener | undefined
+  #minuteEnds = Number.NEGATIVE_INFINITY
+  readonly #kinds = new Map<string, CommandKind>()
   #reads = 0
   #writes = 0
   /** Number of billed MULTI and EXEC commands, which are neither reads nor writes. */
@@ -50,21 +76,49 @@ export class CostMeter {
 
   constructor(private readonly now: () => number) {}
 
-  count(command: Pick<CommandDescription, 'writes'>): void {
-    if (this.#paused) return
-    if (this.now() >= this.#dayEnds) this.#turnPage()
+  /**
+   * Tells the listener when a new minute has begun. Must be called before each change of the store, also by commands
+   * that do not count.
+   */
+  reach(): number {
+    const now = this.now()
+    if (now >= this.#minuteEnds) {
+      this.#minuteEnds = (Math.floor(now / minuteMs) + 1) * minuteMs
+      this.listener?.reach(now)
+    }
+    return now
+  }
+
+  /** Counts one command and returns its kind, or `undefined` if the command does not count. */
+  count(command: CountedCommand): CommandKind | undefined {
+    const now = this.reach()
+    if (this.#paused) return undefined
+    if (now >= this.#dayEnds) this.#turnPage()
     if (command.writes) this.#writes++
     else this.#reads++
+    if (this.listener === undefined) return undefined
+    const kind = this.#kindOf(command)
+    this.listener.ran(command.name, kind)
+    return kind
   }
 
   countTransaction(): void {
-    if (this.now() >= this.#dayEnds) this.#turnPage()
+    const now = this.reach()
+    if (now >= this.#dayEnds) this.#turnPage()
     this.#overhead += transactionOverhead
+    this.listener?.ran('MULTI', 'others')
+    this.listener?.ran('EXEC', 'others')
   }
 
   countBytes(received: number, sent: number): void {
+    this.reach()
     this.#bytesIn += received
     this.#bytesOut += sent
+    this.listener?.transferred(received + sent)
+  }
+
+  countLookups(hits: number, misses: number): void {
+    this.listener?.lookedUp(hits, misses)
   }
 
   /** Runs `work` without billing its commands. */
@@ -108,6 +162,22 @@ export class CostMeter {
   /** Resets the counters of INFO (CONFIG RESETSTAT). Billed amounts do not change. */
   resetStatistics(): void {
     this.#forgotten = this.spend()
+  }
+
+  #kindOf(command: CountedCommand): CommandKind {
+    let kind = this.#kinds.get(command.name)
+    if (kind === undefined) {
+      const categories = categoriesOf(command)
+      kind = categories.has('scripting')
+        ? 'scripts'
+        : categories.has('write')
+          ? 'writes'
+          : categories.has('read')
+            ? 'reads'
+            : 'others'
+      this.#kinds.set(command.name, kind)
+    }
+    return kind
   }
 
   get #commands(): number {

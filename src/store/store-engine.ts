@@ -56,7 +56,7 @@ export class StoreEngine implements CommandStore {
   readonly persistence: Persistence
   /** Size of all keys and values; `undefined` if it is not limited. */
   readonly storage: StorageMeter | undefined
-  connections = 0
+  #connections = 0
   readonly watches: Watches = new Watches()
   readonly scripts: Scripts = new Scripts(this)
   /** The commands that the policy enables. */
@@ -98,6 +98,7 @@ export class StoreEngine implements CommandStore {
     })
     const { maxStorageSize } = options.policy
     this.storage = maxStorageSize === undefined ? undefined : new StorageMeter(this.db, options.random.fork('eviction'))
+    this.db.removing = () => void this.meter.reach()
     this.db.cleared = () => {
       this.storage?.cleared()
       this.waiting.cleared()
@@ -121,6 +122,16 @@ export class StoreEngine implements CommandStore {
 
   set eventFlags(flags: EventFlags) {
     this.#notifications.flags = flags
+  }
+
+  /** Number of connections over the Redis protocol. */
+  get connections(): number {
+    return this.#connections
+  }
+
+  set connections(count: number) {
+    this.meter.reach()
+    this.#connections = count
   }
 
   get writes(): number {
@@ -212,13 +223,14 @@ export class StoreEngine implements CommandStore {
    * command.
    */
   executePart(command: Command, argv: readonly Bytes[], user: User, origin?: string): Reply {
-    this.meter.count(command)
+    const kind = this.meter.count(command)
     if (this.pubsub.monitors.size > 0 && origin !== undefined) this.#show(argv, command, origin)
     try {
       const reply = this.#notifications.hearsMisses
         ? this.#runWatched(command, argv, user)
         : command.execute(argv, this.#contextOf(user))
       if (command.writes) this.#writes++
+      if (kind === 'reads') this.#countLookups(command, argv)
       // A rejected command needs no note, because it did nothing.
       if (command.status !== 'documented') this.diagnostics.noticeUndocumented(command)
       return reply
@@ -368,6 +380,20 @@ export class StoreEngine implements CommandStore {
    */
   #runWatched(command: Command, argv: readonly Bytes[], user: User): Reply {
     return this.#notifications.watchMisses(command, () => command.execute(argv, this.#contextOf(user)))
+  }
+
+  /** Counts each key of a read command as a hit or a miss. A key that occurs twice counts twice, as in redis-server. */
+  #countLookups(command: Command, argv: readonly Bytes[]): void {
+    const { keyPlaces, nameLength } = command
+    const { db, meter } = this
+    if (keyPlaces === 'one') {
+      if (db.isLive(argv[nameLength]!)) meter.countLookups(1, 0)
+      else meter.countLookups(0, 1)
+      return
+    }
+    const keys = keyPlaces === 'rest' ? argv.slice(nameLength) : command.keysOf(argv)
+    const hits = keys.reduce((count, key) => (db.isLive(key) ? count + 1 : count), 0)
+    if (keys.length > 0) meter.countLookups(hits, keys.length - hits)
   }
 
   /**

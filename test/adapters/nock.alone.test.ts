@@ -5,6 +5,7 @@ import nock from 'nock'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { nockScopes } from 'stuntdouble/nock'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
 import { storeInternals } from '../../src/store/store-internals.js'
 
 const ends: (() => unknown)[] = []
@@ -155,4 +156,21 @@ describe('other nock scopes', () => {
     a.dispose()
     expect((await fetch(`${b.urls.store}/get/k?_token=${b.tokens.store}`)).status).toBe(200)
   })
+})
+
+test('nockScopes() passes requests to the management API of the vendor to the sandbox', async () => {
+  nock.disableNetConnect()
+  const sandbox = sandboxThroughNock()
+  const { tokens, stats } = sandbox
+  const headers = { authorization: `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}` }
+  const url = `https://api.upstash.com/v2/redis/stats/${stats.database.id}`
+  const { status, text } = await send(https, url, { headers })
+  expect([status, JSON.parse(text)]).toEqual([200, stats.store.report()])
+  expect((await send(https, url)).status).toBe(401)
+  expect((await send(https, 'https://api.upstash.com/v1/x')).text).toContain('No match for request')
+  const allowing = sandboxOf({ realHosts: 'allow' })
+  sandbox.dispose()
+  nockScopes(allowing)
+  expect((await send(https, url, { headers })).text).toContain('No match for request')
+  allowing.dispose()
 })

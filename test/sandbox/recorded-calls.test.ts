@@ -9,7 +9,12 @@ import type { KeysEffects, QueueEffects, SchedulesEffects, UrlGroupsEffects } fr
 import type { TrafficEffects } from '../../src/report/traffic-view.js'
 import type { FaultsEffects } from '../../src/rules/fault-rules.js'
 import { sandboxInternals } from '../../src/sandbox/sandbox-internals.js'
-import type { QueueStatisticsEffects, SearchStatisticsEffects, StatisticsEffects } from '../../src/stats/statistics.js'
+import type {
+  QueueStatisticsEffects,
+  SearchStatisticsEffects,
+  StatisticsEffects,
+  StoreStatisticsEffects,
+} from '../../src/stats/statistics.js'
 import type { StoreEffects } from '../../src/store/direct-store.js'
 import type { EventEffects, RunEffects, StepEffects, WorkflowsEffects } from '../../src/workflow/direct-workflows.js'
 import { lived } from './lived.js'
@@ -106,6 +111,15 @@ const objects: Readonly<Record<string, PublicObject>> = {
     ({ stats }) => stats.search('products'),
     { override: [{ monthly_cost: 0.25 }], script: [[usage.steady({ queries: 5 })]], clear: [] },
   ),
+  'stats.vector()': recorded<SearchStatisticsEffects, ReturnType<Sandbox['stats']['vector']>>(
+    ({ stats }) => stats.vector('products'),
+    { override: [{ monthly_cost: 0.25 }], script: [[usage.steady({ queries: 5 })]], clear: [] },
+  ),
+  'stats.store': recorded<StoreStatisticsEffects, Sandbox['stats']['store']>(({ stats }) => stats.store, {
+    override: [{ total_monthly_billing: 5.5 }],
+    script: [[usage.steady({ reads: 5 })], { keySize: 2 }],
+    clear: [],
+  }),
   faults: recorded<FaultsEffects, Sandbox['faults']>(({ faults }) => faults, {
     add: [[rule, { ...rule, name: 'later', skip: 1 }]],
     removeAdded: [1],
@@ -148,7 +162,9 @@ async function prepared(): Promise<Sandbox> {
   queue.publish({ to: shop, queue: 'paused' })
   faults.add({ ...rule, name: 'known', match: { url: 'https://slow.test/*' } })
   stats.search('products').override({ monthly_cost: 0.5 })
+  stats.vector('products').override({ monthly_cost: 0.5 })
   stats.queue.override({ total_monthly_billing: 1 })
+  stats.store.override({ total_monthly_billing: 1 })
   outbound.respond(bank, 200)
   // A key that has expired and has not been read since. The first read is an input of its own.
   sandbox.store.run('SET', 'expired', 'v', 'PX', 10)
@@ -167,7 +183,10 @@ function stateOf(sandbox: Sandbox): object {
     answers: [shop, bank].map((url) =>
       [destinations.responderAt(url), outboundInternals.of(outbound).responderAt('POST', url)].map(Boolean),
     ),
-    figures: [stats.queue.report(), stats.search('products').report(), stats.isForbidden('products')],
+    figures: [
+      ...[stats.queue.report(), stats.store.report(), stats.search('products').report()],
+      ...[stats.vector('products').report(), stats.isForbidden('products')],
+    ],
     pending: clock.pending,
     tokens,
     keys: queueIn('eu-central-1').signingKeys.pair(),

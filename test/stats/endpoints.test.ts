@@ -127,21 +127,21 @@ describe('IDs in the path', () => {
 
 describe('paths of the endpoints', () => {
   test.each([
-    '/v2/search/stats',
     '/v2/search//stats',
-    `/v2/search/${indexId}`,
     `/v2/search/${indexId}/stats/daily`,
     `/v2/vector/${indexId}/stats`,
     '/v2/vector/stats',
     `/v2/redis/stats/${indexId}`,
     `/v2/queue/${userId}/stats`,
-    '/v2/queue/users',
-    `/v2/queue/user/${userId}`,
+    '/v2/queue/user',
+    '/v2/redis/database',
+    '/v2/redis/stats',
+    '/start-redis/metrics',
     `/v1/queue/stats/${userId}`,
     `/v2/Queue/stats/${userId}`,
     `/v2/QUEUE/STATS/${userId}`,
     '/',
-  ])('%s belongs to neither endpoint', (path) => {
+  ])('%s is unknown', (path) => {
     const answer = statsWorld(now).ask(path)
     expect(answer.status).toBe(404)
     expect(answer.headers).toEqual([['content-type', 'application/json']])

@@ -71,6 +71,23 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
     expect((await stats.queue.report()).total_monthly_billing).toBe(0.00001)
   })
 
+  test('script, override and clear the data store and a vector index', async () => {
+    const { stats, urls, tokens } = sandbox
+    const send = 'fetch' in sandbox ? sandbox.fetch : fetch
+    await send(`${urls.store}/set/a/1`, { headers: { authorization: `Bearer ${tokens.store}` } })
+    await stats.store.script([usage.steady({ reads: 5, keys: 2 }, { from: '-1m' })], { keySize: 3 })
+    await stats.store.override({ command_counts: { GET: [7] } })
+    const report = await stats.store.report()
+    expect(report).toMatchObject({ daily_net_commands: 6, current_storage: 8 })
+    expect(report.command_counts.map((one) => one.metric_identifier)).toEqual(['GET', 'SET'])
+    await stats.store.clear()
+    expect((await stats.store.report()).daily_net_commands).toBe(1)
+    await stats.vector('a/b c').override({ current_vector_count: 3 })
+    expect(await statusOf('/v2/vector/index/a%2Fb%20c/stats')).toBe(200)
+    expect((await stats.vector('a/b c').report('7d')).current_vector_count).toBe(3)
+    await expect((async () => stats.store.override({ commands: 3 } as never))()).rejects.toThrow('unknown field')
+  })
+
   test('forbid IDs until clear() is called', async () => {
     const id = '0c0e0f10-0000-4000-8000-000000000001'
     await sandbox.stats.forbid(id)

@@ -82,7 +82,7 @@ describe('error responses', () => {
     }
   })
 
-  test.each(['/v2/queue/stats/nobody', '/v2/search/no-uuid/stats', '/v2/search/stats', `/v2/vector/${indexId}/stats`])(
+  test.each(['/v2/queue/stats/nobody', '/v2/search/no-uuid/stats', `/v2/vector/${indexId}/stats`])(
     '404 for %s',
     (path) => {
       const answer = statsWorld(now).ask(path)

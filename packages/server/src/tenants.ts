@@ -4,7 +4,7 @@ import type { Bytes } from '../../../src/kernel/bytes.js'
 import { hostSetTimeout, hostTime, unref } from '../../../src/kernel/host.js'
 import { decodeSegment } from '../../../src/kernel/http.js'
 import { locator, relocator, sandboxUrlsOf } from '../../../src/protocol/address.js'
-import { HttpError, json } from '../../../src/protocol/call.js'
+import { HttpError, json, moved } from '../../../src/protocol/call.js'
 import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import type { RoomForResponses } from '../../../src/queue/destinations/network.js'
 import type { ExternalStore } from '../../../src/sandbox/core.js'
@@ -506,16 +506,4 @@ function noToken(call: RawRequest): RawResponse {
     : ', and the given token is wrong'
   const error = `The control API requires its token, which the server printed when it started${given}. Pass it as --control-token, STUNTDOUBLE_CONTROL_TOKEN, connect(url, { controlToken }) or Authorization: Bearer TOKEN.`
   return json({ error }, 401, [['www-authenticate', 'Bearer']])
-}
-
-function moved(call: RawRequest, url: string): RawRequest {
-  return {
-    method: call.method,
-    url,
-    headers: call.headers,
-    body: () => call.body(),
-    get signal() {
-      return call.signal
-    },
-  }
 }

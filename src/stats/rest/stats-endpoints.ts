@@ -1,7 +1,17 @@
 import { basicCredentials, HttpError, json } from '../../protocol/call.js'
 import type { Endpoint, RawResponse, Service, ServiceRequest } from '../../protocol/service.js'
 import { defaultPeriod, isPeriod, type StatsPeriod } from '../periods.js'
-import type { Stats } from '../statistics.js'
+import { type IndexSums, indexSums } from '../reports.js'
+import type { SearchStatistics, Stats } from '../statistics.js'
+import {
+  type AccountFacts,
+  databaseObject,
+  queueUserObject,
+  type StatsState,
+  searchIndexObject,
+  startMetricsObject,
+  vectorIndexObject,
+} from './account-objects.js'
 
 export interface StatsServiceOptions {
   /**
@@ -10,6 +20,8 @@ export interface StatsServiceOptions {
    */
   readonly user: string
   readonly key: string
+  /** Facts for the lists of the account. */
+  readonly account?: AccountFacts
 }
 
 /**
@@ -26,43 +38,214 @@ const refusals = {
   notAcceptable: (): HttpError => new HttpError(406, 'not acceptable'),
 } as const
 
-const endpoints: readonly Endpoint<Stats>[] = [
+const endpoints: readonly Endpoint<StatsState>[] = [
+  {
+    method: 'GET',
+    path: '/v2/redis/databases',
+    auth: 'basic',
+    summary: 'Lists the databases of the account: the one of this sandbox.',
+    run: (call, state) => listed(call, [databaseObject(state, 'hide')]),
+  },
+  {
+    method: 'GET',
+    path: '/v2/redis/database/:id',
+    auth: 'basic',
+    summary: 'Returns one database. `?credentials=hide` omits its password and tokens.',
+    run: (call, state) =>
+      found(call, state, isDatabase, () =>
+        databaseObject(state, new URLSearchParams(call.query).get('credentials') === 'hide' ? 'hide' : 'show'),
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/v2/redis/stats/:id',
+    auth: 'basic',
+    summary: 'Statistics of one database: usage from the traffic and the script, with overridden fields.',
+    run: (call, state) => found(call, state, isDatabase, () => state.statistics.store.report()),
+  },
+  {
+    method: 'GET',
+    path: '/v2/redis/list-backup/:id',
+    auth: 'basic',
+    summary: 'Lists the backups of one database: always none.',
+    run: (call, state) => found(call, state, isDatabase, () => []),
+  },
+  {
+    method: 'GET',
+    path: '/v2/queue/users',
+    auth: 'basic',
+    summary: 'Lists the users of the queue: the one of this sandbox.',
+    run: (call, state) => listed(call, [queueUserObject(state)]),
+  },
+  {
+    method: 'GET',
+    path: '/v2/queue/user/:id',
+    auth: 'basic',
+    summary: 'Returns one user of the queue, with the limits of the plan.',
+    run: (call, state) => found(call, state, isUser, () => queueUserObject(state)),
+  },
+  {
+    method: 'GET',
+    path: '/v2/queue/ipv4',
+    auth: 'none',
+    summary: 'Lists the networks from which the queue sends its deliveries.',
+    run: (call) => listed(call, queueNetworks),
+  },
   {
     method: 'GET',
     path: '/v2/queue/stats/:id',
     auth: 'basic',
     summary: 'Statistics of the queue of one user: usage from the traffic and the script, with overridden fields.',
-    run: (call, statistics) => queueUsage(call, statistics, call.params.id!),
+    run: (call, state) => queueUsage(call, state, call.params.id!),
   },
   {
     method: 'GET',
     path: '/v2/queue/stats',
     auth: 'basic',
     summary: 'Statistics of the queue of the account, which has one user.',
-    run: (call, statistics) => {
-      const { id, uuid } = statistics.user
-      return queueUsage(call, statistics, statistics.isForbidden(uuid) ? uuid : id)
+    run: (call, state) => {
+      const { isForbidden, user } = state.statistics
+      return queueUsage(call, state, isForbidden(user.uuid) ? user.uuid : user.id)
     },
+  },
+  {
+    method: 'GET',
+    path: '/v2/vector/index',
+    auth: 'basic',
+    summary: 'Lists the vector indexes that have a script or overridden fields.',
+    run: (call, state) =>
+      listed(
+        call,
+        state.statistics.vectorIndexes.map((id) => vectorIndexObject(state, id)),
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/v2/vector/index/stats',
+    auth: 'basic',
+    summary: 'Sums over all vector indexes.',
+    run: (call, { statistics }) => listed(call, sumsOf(statistics.vectorIndexes, statistics.vector)),
+  },
+  {
+    method: 'GET',
+    path: '/v2/vector/index/:id',
+    auth: 'basic',
+    summary: 'Returns one vector index.',
+    run: (call, state) => found(call, state, isVectorIndex, (id) => vectorIndexObject(state, id)),
+  },
+  {
+    method: 'GET',
+    path: '/v2/vector/index/:id/stats',
+    auth: 'basic',
+    summary: 'Statistics of one vector index, from its script and overridden fields.',
+    run: (call, state) => {
+      const period = readPeriod(call)
+      return found(call, state, isVectorIndex, (id) => state.statistics.vector(id).report(period))
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v2/search',
+    auth: 'basic',
+    summary: 'Lists the search indexes that have a script or overridden fields.',
+    run: (call, state) =>
+      listed(
+        call,
+        state.statistics.searchIndexes.map((id) => searchIndexObject(state, id)),
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/v2/search/stats',
+    auth: 'basic',
+    summary: 'Sums over all search indexes.',
+    run: (call, { statistics }) => listed(call, sumsOf(statistics.searchIndexes, statistics.search)),
+  },
+  {
+    method: 'GET',
+    path: '/v2/search/:id',
+    auth: 'basic',
+    summary: 'Returns one search index.',
+    run: (call, state) => found(call, state, isSearchIndex, (id) => searchIndexObject(state, id)),
   },
   {
     method: 'GET',
     path: '/v2/search/:id/stats',
     auth: 'basic',
     summary: 'Statistics of one search index, from its script and overridden fields.',
-    run: (call, statistics) => {
+    run: (call, state) => {
       const period = readPeriod(call)
-      const id = call.params.id!
-      if (statistics.isForbidden(id)) throw refusals.forbidden()
-      if (!statistics.knowsIndex(id)) throw refusals.notFound()
-      return json(statistics.search(id).report(period))
+      return found(call, state, isSearchIndex, (id) => state.statistics.search(id).report(period))
     },
+  },
+  {
+    method: 'GET',
+    path: '/v2/teams',
+    auth: 'basic',
+    summary: 'Lists the teams of the account: always none.',
+    run: (call) => listed(call, []),
+  },
+  {
+    method: 'GET',
+    path: '/v2/teams/:id',
+    auth: 'basic',
+    summary: 'Lists the members of a team. No team exists, so the response is always 404.',
+    run: (call, state) =>
+      found(
+        call,
+        state,
+        () => false,
+        () => [],
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/start-redis/metrics/:id',
+    auth: 'none',
+    summary: 'Metrics of a database that was created without an account.',
+    run: (call, state) =>
+      isDatabase(state, call.params.id!) ? json(startMetricsObject(state)) : json('not found', 404),
   },
 ]
 
-export function statsService(statistics: Stats, options: StatsServiceOptions): Service<Stats> {
+/**
+ * Paths of the operations that change something, up to their third segment. The sandbox has none of them, so they are
+ * rejected like other methods of the paths above. [developer-api.md 1]
+ */
+const changes: ReadonlySet<string> = new Set(
+  [
+    ...['database', 'rename', 'reset-password', 'enable-tls', 'enable-eviction', 'disable-eviction'],
+    ...['enable-autoupgrade', 'disable-autoupgrade', 'change-plan', 'update-budget', 'update-regions', 'move-to-team'],
+    ...['create-backup', 'delete-backup', 'restore-backup', 'enable-dailybackup', 'disable-dailybackup'],
+  ]
+    .map((name) => `redis/${name}`)
+    .concat(
+      ['rotate-token', 'set-plan', 'move-to-team', 'update-budget', 'enable-prodpack', 'disable-prodpack'].map(
+        (name) => `queue/${name}`,
+      ),
+      ['vector/index', 'teams/member'],
+    ),
+)
+
+function isChange({ method, path }: ServiceRequest): boolean {
+  if (method === 'GET' || method === 'HEAD') return false
+  const [, version, family = '', operation = ''] = path.split('/')
+  return version === 'v2' && (changes.has(`${family}/${operation}`) || family === 'search' || family === 'team')
+}
+
+/** Public example of a network of the queue. [developer-api.md 1] */
+const queueNetworks: readonly string[] = ['3.125.136.186/32']
+
+export function statsService(statistics: Stats, options: StatsServiceOptions): Service<StatsState> {
   return {
     name: 'stats',
-    state: statistics,
+    state: {
+      statistics,
+      get account() {
+        if (options.account !== undefined) return options.account
+        throw new Error('statsService(): this service has no account. Pass the option account.')
+      },
+    },
     endpoints,
     authorize(call) {
       const given = basicCredentials(call)
@@ -70,7 +253,7 @@ export function statsService(statistics: Stats, options: StatsServiceOptions): S
       call.user = given.user
       return undefined
     },
-    notFound: () => refuse(refusals.notFound()),
+    notFound: (call) => refuse(isChange(call) ? refusals.wrongMethod([]) : refusals.notFound()),
     methodNotAllowed: (_, allowed) => refuse(refusals.wrongMethod(allowed)),
     failure: (error) => (error instanceof HttpError ? refuse(error) : undefined),
     faults: {
@@ -89,7 +272,32 @@ function refuse(error: HttpError): RawResponse {
   return json({ error: message, code: String(status), message }, status, error.headers)
 }
 
-function queueUsage(call: ServiceRequest, statistics: Stats, id: string): RawResponse {
+type Knows = (state: StatsState, id: string) => boolean
+
+const isDatabase: Knows = ({ statistics }, id) => id.toLowerCase() === statistics.database.id
+const isUser: Knows = ({ statistics }, id) => statistics.knowsUser(id)
+const isSearchIndex: Knows = ({ statistics }, id) => statistics.knowsIndex(id)
+const isVectorIndex: Knows = ({ statistics }, id) => statistics.knowsVectorIndex(id)
+
+function listed(call: ServiceRequest, answer: object): RawResponse {
+  checkAccept(call)
+  return json(answer)
+}
+
+/** Responds with what belongs to the ID in the path, if the account owns it and it exists. */
+function found(call: ServiceRequest, state: StatsState, knows: Knows, answer: (id: string) => object): RawResponse {
+  checkAccept(call)
+  const id = call.params.id!
+  if (state.statistics.isForbidden(id)) throw refusals.forbidden()
+  if (!knows(state, id)) throw refusals.notFound()
+  return json(answer(id))
+}
+
+function sumsOf(ids: readonly string[], at: (id: string) => SearchStatistics): IndexSums {
+  return indexSums(ids.map((id) => at(id).report()))
+}
+
+function queueUsage(call: ServiceRequest, { statistics }: StatsState, id: string): RawResponse {
   const period = readPeriod(call)
   if (statistics.isForbidden(id)) throw refusals.forbidden()
   if (!statistics.knowsUser(id)) throw refusals.notFound()
@@ -97,10 +305,14 @@ function queueUsage(call: ServiceRequest, statistics: Stats, id: string): RawRes
 }
 
 function readPeriod(call: ServiceRequest): StatsPeriod {
-  if (!acceptsJson(call.header('accept'))) throw refusals.notAcceptable()
+  checkAccept(call)
   const period = new URLSearchParams(call.query).get('period') ?? defaultPeriod
   if (!isPeriod(period)) throw refusals.badPeriod()
   return period
+}
+
+function checkAccept(call: ServiceRequest): void {
+  if (!acceptsJson(call.header('accept'))) throw refusals.notAcceptable()
 }
 
 const jsonRanges = ['application/json', 'application/*', '*/*']

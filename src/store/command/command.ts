@@ -59,6 +59,13 @@ export interface CommandRow<A extends ArgSpecs> {
 
 /** Command as the engine runs it. The command parses its own arguments. */
 export interface Command extends CommandDescription {
+  /**
+   * Places of the keys in `argv`: `one` key after the name, only keys in the `rest`, or places that depend on the
+   * arguments. Most commands need no parser to find their keys.
+   */
+  readonly keyPlaces: 'one' | 'rest' | 'parsed'
+  /** Number of elements of `argv` that form the name. */
+  readonly nameLength: number
   /** Category of the documentation and of access control, such as `string` or `hash`. The command table sets it. */
   group: string
   /** Returns the predictable units of work; 0 if the arguments cannot be parsed. */
@@ -142,7 +149,8 @@ class DeclaredCommand implements Command {
   readonly #adds: boolean
   readonly #specs: ArgSpecs
   /** Number of elements of `argv` that form the name: 2 for a subcommand, otherwise 1. */
-  readonly #start: number
+  readonly nameLength: number
+  #keyPlaces: 'one' | 'rest' | 'parsed' | undefined
   readonly #run: Body
   readonly #work: Price | undefined
 
@@ -166,13 +174,22 @@ class DeclaredCommand implements Command {
     // own arguments.
     this.maxWords = mostWords === minWords || row.surplus === 'arity' ? mostWords : Number.POSITIVE_INFINITY
     this.#specs = specs
-    this.#start = words
+    this.nameLength = words
     this.#work = row.work as Price | undefined
     this.#run = row.work === undefined ? (row.run as Body) : charged(row.run as Body, row.work as Price)
   }
 
   get usage(): string {
     return [this.name, ...this.#specs.map((arg) => arg.usage).filter(Boolean)].join(' ')
+  }
+
+  get keyPlaces(): 'one' | 'rest' | 'parsed' {
+    if (this.#keyPlaces === undefined) {
+      const usage = this.usage.slice(this.name.length + 1)
+      const isOne = /^key\b/.test(usage) && !/key/i.test(usage.slice('key'.length))
+      this.#keyPlaces = isOne ? 'one' : usage === 'key [key …]' ? 'rest' : 'parsed'
+    }
+    return this.#keyPlaces
   }
 
   hasArity({ length }: readonly Bytes[]): boolean {
@@ -198,7 +215,7 @@ class DeclaredCommand implements Command {
 
   namesIn(argv: readonly Bytes[]): Names {
     const names: Names = { keys: [], channels: [] }
-    const words = new ArgReader(this.name, argv, this.#start, names)
+    const words = new ArgReader(this.name, argv, this.nameLength, names)
     try {
       for (const spec of this.#specs) spec.read(words)
     } catch {
@@ -213,7 +230,7 @@ class DeclaredCommand implements Command {
 
   /** Calls a body with the parsed arguments. The caller has checked their number. */
   #call<C, R>(body: (context: C, ...values: unknown[]) => R, context: C, argv: readonly Bytes[]): R {
-    const words = new ArgReader(this.name, argv, this.#start)
+    const words = new ArgReader(this.name, argv, this.nameLength)
     // Passes each value separately, because spreading an array takes as long as a short command.
     const specs = this.#specs
     const count = specs.length

@@ -61,6 +61,8 @@ export class Database {
    * deleted without an event.
    */
   #made = new Set<Container>()
+  /** Sizes of large values in bytes, for statistics. A command that uses a value deletes its size. */
+  measured: WeakMap<Container, number> | undefined
   /** Keys that a lookup did not find. Collected only while misses are recorded. */
   missed: Set<Bytes> | undefined
   /** Maximum number of members in each collection, and maximum number of keys in the store. */
@@ -70,6 +72,8 @@ export class Database {
   cleared: (() => void) | undefined
   /** Called before all keys are deleted. */
   clearing: (() => void) | undefined
+  /** Called before something that has expired is removed, and before all keys are deleted. */
+  removing: (() => void) | undefined
 
   constructor(
     private readonly now: () => number,
@@ -392,6 +396,7 @@ export class Database {
     this.#touchedCount = 0
     for (let index = 0; index < count; index++) {
       const container = this.#touched[index]!
+      this.measured?.delete(container)
       if (!container.isEmpty) continue
       const key = this.#touchedKeys[index]!
       if (this.#entries.get(key)?.value !== container) continue
@@ -425,7 +430,13 @@ export class Database {
     for (const [key, { value, expiresAt }] of this.#entries) visit(value, key, expiresAt)
   }
 
+  /** Visits all keys, including expired ones that were not yet removed. Changes nothing. */
+  forEachStored(visit: (value: KeyspaceValue, key: Bytes, expiresAt: number | undefined) => void): void {
+    for (const [key, { value, expiresAt }] of this.#entries) visit(value, key, expiresAt)
+  }
+
   clear(): void {
+    this.removing?.()
     this.clearing?.()
     this.#entries.clear()
     this.#deadlines = new Heap()
@@ -468,6 +479,8 @@ export class Database {
     }
     const { value } = entry
     if (typeof value === 'string' || !this.#isPast(value.partsExpireAt)) return true
+    this.removing?.()
+    this.measured?.delete(value)
     const expired = value.expireParts?.(this.now()) ?? 0
     if (expired > 0) this.notify('h', 'hexpired', key)
     if (value.isEmpty) {
@@ -493,6 +506,7 @@ export class Database {
   }
 
   #expire(key: Bytes): void {
+    this.removing?.()
     this.#entries.delete(key)
     this.notify('x', 'expired', key)
   }

@@ -20,7 +20,7 @@ import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { PushReply, plainOf, type TypedReply, typedReply } from '../command/typed-reply.js'
 import { redisVersion } from '../commands/info.js'
 import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
-import { transactionOverhead } from '../meter.js'
+import { sizeOfReply, transactionOverhead } from '../meter.js'
 import { type CommandOrigin, executeFaulty } from '../rest/command-faults.js'
 import { type EventOutlet, faultyEvent } from '../rest/event-faults.js'
 import { notLoaded } from '../rest/store-endpoints.js'
@@ -257,7 +257,9 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
       const received = front.checkPlan(argv, sender, tables)
       const run = (): Reply | Blocked => front.inStorage(argv, sender, tables, () => journal.carryOut(argv, sender))
       const begun = front.isStruck ? executeFaulty(front, { argv, user: this.user, via, run }, this.origin) : run()
-      if (!(begun instanceof Blocked)) front.charge(received, begun)
+      if (begun instanceof Blocked)
+        begun.onEnd((end) => 'reply' in end && store.meter.countBytes(received, sizeOfReply(end.reply)))
+      else front.charge(received, begun)
       return begun
     }
     const reply = run()

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { HttpError } from '../../../../src/protocol/call.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { isPeriod, periodNames, type StatsPeriod } from '../../../../src/stats/periods.js'
-import type { QueueStatistics, SearchStatistics } from '../../../../src/stats/statistics.js'
-import type { QueueUsageStep, SearchUsageStep } from '../../../../src/stats/usage-steps.js'
+import type { QueueStatistics, SearchStatistics, StoreStatistics } from '../../../../src/stats/statistics.js'
+import type { QueueUsageStep, SearchUsageStep, StoreUsageStep } from '../../../../src/stats/usage-steps.js'
 import type { ControlOperation, OperationContext } from './operation.js'
 import { order } from './operation.js'
 import { nothing } from './schemas.js'
@@ -48,35 +49,34 @@ export const statsOrders: readonly ControlOperation[] = [
   },
   {
     method: 'GET',
-    path: '/stats/search/:id',
-    summary: 'Returns the statistics of a search index, as the statistics API of the service does.',
-    query: period,
-    run: (sandbox, _, asked) => indexOf(sandbox.stats, asked).report(periodOf(asked)),
+    path: '/stats/store',
+    summary: 'Returns the statistics of the data store, as the statistics API of the service does.',
+    run: ({ stats }) => stats.store.report(),
   },
   order({
     method: 'PUT',
-    path: '/stats/search/:id/overrides',
-    summary: 'Overrides fields of the statistics of a search index.',
+    path: '/stats/store/overrides',
+    summary: 'Overrides fields of the statistics of the data store.',
     body: figures,
-    example: { current_vector_count: 1000, query_latency_99: 18 },
-    run: (sandbox, given, asked) =>
-      indexOf(sandbox.stats, asked).override(given as Parameters<SearchStatistics['override']>[0]),
+    example: { total_monthly_billing: 12.5, command_counts: { GET: 3 } },
+    run: ({ stats }, given) => stats.store.override(given as Parameters<StoreStatistics['override']>[0]),
   }),
   order({
     method: 'PUT',
-    path: '/stats/search/:id/script',
-    summary: 'Scripts the usage of a search index.',
+    path: '/stats/store/script',
+    summary: 'Adds scripted usage to the statistics of the data store, on top of the usage from captured traffic.',
     body: story,
-    example,
-    run: (sandbox, { steps, scale }, asked) =>
-      indexOf(sandbox.stats, asked).script(steps as unknown as SearchUsageStep[], scale),
+    example: { steps: [{ kind: 'steady', rates: { reads: 600, keys: 5000 } }], scale: { keySize: 200 } },
+    run: ({ stats }, { steps, scale }) => stats.store.script(steps as unknown as StoreUsageStep[], scale),
   }),
   {
     method: 'DELETE',
-    path: '/stats/search/:id',
-    summary: 'Removes overrides and scripts of a search index.',
-    run: (sandbox, _, asked) => indexOf(sandbox.stats, asked).clear(),
+    path: '/stats/store',
+    summary: 'Removes overrides and scripts of the data store; counted usage stays.',
+    run: ({ stats }) => stats.store.clear(),
   },
+  ...indexOrders('search'),
+  ...indexOrders('vector'),
   order({
     method: 'POST',
     path: '/stats/forbid',
@@ -94,8 +94,42 @@ export const statsOrders: readonly ControlOperation[] = [
   }),
 ]
 
-function indexOf(stats: { search(id: string): SearchStatistics }, { params }: OperationContext): SearchStatistics {
-  return stats.search(params.id!)
+/** Returns the operations of the search indexes or of the vector indexes. */
+function indexOrders(kind: 'search' | 'vector'): readonly ControlOperation[] {
+  const indexOf = ({ stats }: Sandbox, { params }: OperationContext): SearchStatistics => stats[kind](params.id!)
+  return [
+    {
+      method: 'GET',
+      path: `/stats/${kind}/:id`,
+      summary: `Returns the statistics of a ${kind} index, as the statistics API of the service does.`,
+      query: period,
+      run: (sandbox, _, asked) => indexOf(sandbox, asked).report(periodOf(asked)),
+    },
+    order({
+      method: 'PUT',
+      path: `/stats/${kind}/:id/overrides`,
+      summary: `Overrides fields of the statistics of a ${kind} index.`,
+      body: figures,
+      example: { current_vector_count: 1000, query_latency_99: 18 },
+      run: (sandbox, given, asked) =>
+        indexOf(sandbox, asked).override(given as Parameters<SearchStatistics['override']>[0]),
+    }),
+    order({
+      method: 'PUT',
+      path: `/stats/${kind}/:id/script`,
+      summary: `Scripts the usage of a ${kind} index.`,
+      body: story,
+      example,
+      run: (sandbox, { steps, scale }, asked) =>
+        indexOf(sandbox, asked).script(steps as unknown as SearchUsageStep[], scale),
+    }),
+    {
+      method: 'DELETE',
+      path: `/stats/${kind}/:id`,
+      summary: `Removes overrides and scripts of a ${kind} index.`,
+      run: (sandbox, _, asked) => indexOf(sandbox, asked).clear(),
+    },
+  ]
 }
 
 function periodOf({ query }: OperationContext): StatsPeriod | undefined {

@@ -4,7 +4,7 @@ import type { User } from '../../../../src/store/access/user.js'
 import { replyError } from '../../../../src/store/command/errors.js'
 import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
 import { asksToWait } from '../../../../src/store/commands/stream-arguments.js'
-import { transactionOverhead } from '../../../../src/store/meter.js'
+import { type CountedCommand, transactionOverhead } from '../../../../src/store/meter.js'
 import { applyInjection, injectionOf } from '../../../../src/store/rest/command-faults.js'
 import type { Argv } from '../../../../src/store/rest/request.js'
 import {
@@ -229,7 +229,7 @@ export class RedisService {
   ): Reply {
     const { journal, store } = this.front
     const end = endOf(() => withoutMarkers(argv, told(), this.engine.markers))
-    if (row !== undefined && via !== 'direct') store.meter.count(row)
+    if (row !== undefined && via !== 'direct') store.meter.count(countedAs(row, this.front))
     if (row?.writes === true) store.wroteElsewhere()
     if (row !== undefined) {
       const command = store.commands.find(argv)
@@ -240,6 +240,16 @@ export class RedisService {
     journal.note(argv, user, via, cause, 'error' in end ? { error: end.error.message } : end)
     return replyOf(end)
   }
+}
+
+/** Returns the facts by which a command counts. A command that only the real Redis knows counts by its effect. */
+function countedAs({ argv, writes }: Admitted, { store }: RestStore): CountedCommand {
+  const { name, group, flags } = store.commands.find(argv) ?? {
+    name: argv[0]!.toUpperCase(),
+    group: '',
+    flags: [writes ? 'write' : 'read'] as const,
+  }
+  return { name, group, flags, writes }
 }
 
 function always(reply: Reply): () => Reply {
