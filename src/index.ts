@@ -73,7 +73,6 @@ export type {
   QueuePlan,
   ResolvedPolicy,
   ResolvedQueueLimits,
-  VectorRecall,
 } from './policy/policy.js'
 export { defaultPolicy } from './policy/policy.js'
 export type { QueueRegion, SandboxUrls, UrlOptions } from './protocol/address.js'

@@ -36,15 +36,6 @@ export interface QueueLimits {
 /** The name of a plan of the queue, which sets its limits. */
 export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
 
-/** Probability that a vector search finds a neighbor. A profile that is not listed finds all. */
-export type VectorRecall =
-  | number
-  | {
-      readonly fast?: number
-      readonly balanced?: number
-      readonly precise?: number
-    }
-
 /**
  * Every number and behavior that public sources leave open or contradict, with its default and its source. Override
  * single policies with `createSandbox({ policy: { … } })`.
@@ -226,10 +217,10 @@ export interface Policy {
    */
   vectorDot: 'clamp' | 'plain'
   /**
-   * Probability that a vector search finds a neighbor, from 0 to 1, for all profiles or for each profile. A missed
-   * neighbor is replaced by the next one. The seed decides which neighbors a query misses. [vector.md 3: not public]
+   * Probability that a vector search finds a neighbor, from 0 to 1, for all profiles or for each profile. A
+   * profile that is not listed finds all. A missed neighbor is replaced by the next one. The seed decides which neighbors a query misses. [vector.md 3: not public]
    */
-  vectorRecall: VectorRecall
+  vectorRecall: number | { readonly fast?: number; readonly balanced?: number; readonly precise?: number }
   /** Number of retries if the publisher of a message does not set a number. [queue.md 2.2] */
   retries: number
   /** Plan that sets retention, timeout and sizes. [queue.md 5.6] */

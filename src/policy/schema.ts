@@ -3,7 +3,7 @@ import { type Duration, milliseconds } from '../kernel/duration.js'
 import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import { once } from '../kernel/once.js'
 import { shownValue } from '../kernel/shown-value.js'
-import type { Policy, QueueLimits, ResolvedPolicy, VectorRecall } from './policy.js'
+import type { Policy, QueueLimits, ResolvedPolicy } from './policy.js'
 import { defaultPolicy, policyDurations, queueLimitDurations } from './policy.js'
 
 const atLeast = (least: number): v.GenericSchema<number> => v.pipe(v.number(), v.minValue(least))
@@ -43,7 +43,7 @@ const queueLimits: Schemas<QueueLimits> = {
   dlqRetention: duration,
 }
 
-const recalls: Schemas<Exclude<VectorRecall, number>> = { fast: share, balanced: share, precise: share }
+const recalls: Schemas<Exclude<Policy['vectorRecall'], number>> = { fast: share, balanced: share, precise: share }
 
 const policies: Schemas<Policy> = {
   maxTrafficEntries: limit,

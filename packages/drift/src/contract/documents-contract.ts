@@ -164,3 +164,32 @@ export const searchCases: readonly Case[] = cases(
   ! SEARCH.DROP @i
 `,
 )
+
+export const vectorCases: readonly Case[] = cases(
+  'vector',
+  `
+  # an index of vectors
+  VECTOR.CREATE @v DIM 3 METRIC COSINE
+  VECTOR.CREATE @v DIM 3 METRIC COSINE EXISTSOK
+  VECTOR.CREATE @v DIM 3 METRIC COSINE
+  VECTOR.INFO @v
+  VECTOR.INFO @none
+  VECTOR.ADD @v a VALUES 3 1 0 0
+  VECTOR.ADD @v b BASE64-FP32 AAAAAAAAgD8AAAAA
+  VECTOR.ADD @v a VALUES 3 1 0 0
+  VECTOR.ADD @v c VALUES 2 1 0
+  VECTOR.ADD @none a VALUES 3 1 0 0
+  VECTOR.COUNT @v
+  VECTOR.COUNT @none
+  VECTOR.GET @v a
+  VECTOR.GET @v missing
+  VECTOR.QUERY @v TOPK 1 VALUES 3 1 0 0
+  VECTOR.QUERY @v TOPK 0 VALUES 3 1 0 0
+  VECTOR.DEL @v a
+  VECTOR.DEL @v a
+  TYPE @v
+  VECTOR.DROP @v
+  VECTOR.DROP @v
+  ! VECTOR.DROP @v
+`,
+)
