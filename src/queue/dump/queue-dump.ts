@@ -220,6 +220,28 @@ export interface DumpedDuplicate {
   readonly until: number
 }
 
+/** A bulk action in a dump: one request that cancels everything that matches its filters. [queue.md 1.14] */
+export interface DumpedBulkAction {
+  /** ID of the bulk action (`act_…`). */
+  readonly id: string
+  /** Records that the action cancels: messages or workflow runs. */
+  readonly of: 'messages' | 'runs'
+  /** Filters of the request, by the name of the query parameter. Empty if the action cancels everything. */
+  readonly filter: Readonly<Record<string, readonly string[]>>
+  /** Number of records that matched the filters when the action was accepted. */
+  readonly total: number
+  /** Number of records that the action has processed so far. */
+  readonly processed: number
+  /** Time at which the action was accepted, in milliseconds since the Unix epoch. */
+  readonly createdAt: number
+  /** Time at which the action finished, in milliseconds since the Unix epoch. Absent while it is in progress. */
+  readonly completedAt?: number | undefined
+  /** For an action in progress, time at which it finishes, in milliseconds since the Unix epoch. */
+  readonly endsAt?: number | undefined
+  /** For an action in progress, ID of the last record that it will cancel. Absent if none is left. */
+  readonly through?: string | undefined
+}
+
 /**
  * The contents of a queue as plain JSON. Bodies and headers with any bytes survive `JSON.stringify()` and
  * `JSON.parse()`.
@@ -245,6 +267,8 @@ export interface QueueDump {
   readonly log?: readonly DumpedLogEntry[] | undefined
   /** Deduplication keys in use, whose windows have not ended. Default: none. */
   readonly duplicates?: readonly DumpedDuplicate[] | undefined
+  /** Bulk actions of the last seven days, oldest first. Default: none. */
+  readonly bulkActions?: readonly DumpedBulkAction[] | undefined
   /** Signing keys. If absent, a load leaves the keys of the queue unchanged. */
   readonly keys?: { readonly current: string; readonly next: string; readonly former: readonly string[] } | undefined
   /** Workflow runs, oldest first. */
@@ -261,6 +285,7 @@ export function dumpOf(queue: QueueEngine): QueueDump {
   // Add the messages of dead letters, because a dead letter may exist longer than the log entries about its message.
   for (const { message } of letters) known.add(message)
   const runs = queue.workflows?.dump(known)
+  const bulkActions = queue.bulkActions.dump()
   // Add messages to which workflow runs or callbacks refer. These may exist longer than the log entries about the
   // message.
   const messages = new Set([...known, ...(runs?.messages ?? [])])
@@ -279,6 +304,7 @@ export function dumpOf(queue: QueueEngine): QueueDump {
       ...queue.publisher.published.remembered(queue.now()).map(dumpedDuplicate('message')),
       ...queue.publisher.scheduled.remembered(queue.now()).map(dumpedDuplicate('schedule')),
     ],
+    ...(bulkActions.length > 0 && { bulkActions }),
     keys: { ...queue.keys.pair(), former: [...queue.keys.former] },
     ...(runs !== undefined && runs.runs.length > 0 && { runs: runs.runs }),
     ...(runs !== undefined && runs.urls.length > 0 && { workflowUrls: runs.urls }),
