@@ -150,6 +150,8 @@ export class BulkAction implements IndexedRecord {
 /** What an action in progress still has to cancel. */
 interface Progress {
   readonly action: BulkAction
+  /** Text that is equal for equal subjects and filters. */
+  readonly key: string
   readonly matches: Matches
   readonly through: number
 }
@@ -169,8 +171,7 @@ export class BulkActions {
   readonly #options: BulkActionsOptions
   readonly #records = new Records<BulkAction>({ of: ({ of }) => of })
   readonly #byId = new Map<string, BulkAction>()
-  /** Actions in progress, by subject and filters. */
-  readonly #inProgress = new Map<string, Progress>()
+  readonly #inProgress = new Map<BulkAction, Progress>()
   readonly #ids: IdSource
   readonly #kept: Account
   #sequence = 0
@@ -192,9 +193,10 @@ export class BulkActions {
     const filter = cancelFilters(query, policy)
     this.#prune()
     const key = keyOf(of, filter)
-    const same = this.#inProgress.get(key)
+    const others = [...this.#inProgress.values()].filter(({ action }) => action.of === of)
+    const same = others.find((one) => one.key === key)
     if (same !== undefined) return same.action
-    if ([...this.#inProgress.values()].filter(({ action }) => action.of === of).length >= maxInProgress)
+    if (others.length >= maxInProgress)
       throw refusals.quota('maxBulkActions', maxInProgress, 412)
     const { total, through } = matches.count()
     const now = clock.now()
@@ -207,13 +209,13 @@ export class BulkActions {
       endsAt: now + policy.bulkActionTime,
     })
     action.cause = cause
-    const progress = { action, matches, through }
+    const progress = { action, key, matches, through }
     if (action.endsAt === now) {
       this.#finish(progress)
       return action
     }
     action.cause = this.#note(action)
-    this.#start(key, progress)
+    this.#start(progress)
     return action
   }
 
@@ -225,11 +227,8 @@ export class BulkActions {
     const action = this.#add({ id, of, filter, total, createdAt, endsAt })
     Object.assign(action, { processed, completedAt })
     if (completedAt !== undefined) return
-    this.#start(keyOf(of, filter), {
-      action,
-      matches,
-      through: (through === undefined ? undefined : target.seqOf(through)) ?? 0,
-    })
+    const last = through === undefined ? undefined : target.seqOf(through)
+    this.#start({ action, key: keyOf(of, filter), matches, through: last ?? 0 })
   }
 
   get(of: BulkSubject, id: string): BulkAction | undefined {
@@ -249,15 +248,15 @@ export class BulkActions {
     this.#prune()
     return this.#records.select({}).items.map((action) => {
       const { state: _, ...view } = action.toJSON()
-      const progress = this.#inProgress.get(keyOf(action.of, action.filter))
-      if (progress?.action !== action) return view
+      const progress = this.#inProgress.get(action)
+      if (progress === undefined) return view
       return stated({ ...view, endsAt: action.endsAt, through: progress.matches.newest(progress.through) })
     })
   }
 
   /** Stops all actions in progress. */
   stop(): void {
-    for (const { action } of this.#inProgress.values()) stopTimers(action)
+    for (const action of this.#inProgress.keys()) stopTimers(action)
     this.#inProgress.clear()
   }
 
@@ -276,11 +275,11 @@ export class BulkActions {
     return action
   }
 
-  #start(key: string, progress: Progress): void {
+  #start(progress: Progress): void {
     const { action } = progress
-    this.#inProgress.set(key, progress)
+    this.#inProgress.set(action, progress)
     action.timers.end = this.#options.clock.schedule(action.endsAt, `bulk action ${action.id}`, () => {
-      this.#inProgress.delete(key)
+      this.#inProgress.delete(action)
       this.#finish(progress)
     })
     this.#planStep(progress)
@@ -290,7 +289,8 @@ export class BulkActions {
    * Plans the next step. An action is processed in equal steps, one per record and at most `maxSteps`. The last step is
    * the end of the action.
    */
-  #planStep({ action, matches, through }: Progress): void {
+  #planStep(progress: Progress): void {
+    const { action, matches, through } = progress
     const { total, createdAt, endsAt } = action
     const steps = Math.min(total, maxSteps)
     const step = steps === 0 ? 0 : Math.ceil((action.processed * steps) / total) + 1
@@ -300,7 +300,7 @@ export class BulkActions {
       const due = Math.floor((total * step) / steps)
       matches.cancel(through, due - action.processed, action.cause)
       action.processed = due
-      this.#planStep({ action, matches, through })
+      this.#planStep(progress)
     })
   }
 

@@ -143,7 +143,7 @@ export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
       v.object({
         id,
         of: v.picklist(['messages', 'runs']),
-        filter: v.record(v.string(), v.array(v.string())),
+        filter: v.custom<DumpedBulkAction['filter']>(areFilters, 'must be an object with a list of texts per filter'),
         total: count,
         processed: count,
         createdAt: time,
@@ -157,6 +157,17 @@ export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
   runs: v.optional(v.array(dumpedRun)),
   workflowUrls: v.optional(v.array(v.string())),
 })
+
+/**
+ * `v.record()` would drop a filter with a name such as `constructor`, and an empty list does not count as a filter. With
+ * either, the action would cancel more than it should.
+ */
+function areFilters(given: unknown): boolean {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return false
+  return Object.values(given).every(
+    (values) => Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === 'string'),
+  )
+}
 
 /**
  * Parses the dump of a queue.
