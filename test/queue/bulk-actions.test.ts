@@ -68,7 +68,7 @@ describe('a cancel by filters [queue.md 1.5]', () => {
 
   test('by IDs is no bulk action, even with async', async () => {
     const at = filled(2)
-    const [{ id }] = at.queue.messages as [{ id: string }]
+    const { id } = at.queue.messages[0]!
     expect(await cancel(at, `?messageIds=${id}&async=true`)).toEqual([202, { cancelled: 1 }])
     expect((await at.send('DELETE', `/v2/messages/${at.queue.messages[0]!.id}`)).status).toBe(202)
     expect(await read(at, '')).toEqual([200, { bulkActions: [] }])
