@@ -74,7 +74,7 @@ export type { QueueRegion, SandboxUrls, UrlOptions } from './protocol/address.js
 export type { Dialect, DialectName } from './protocol/dialect.js'
 export { neutralDialect, upstashDialect } from './protocol/dialect.js'
 export type { Exchange, RawRequest, RawResponse } from './protocol/service.js'
-export type { BulkAction, BulkActionView } from './queue/bulk-actions.js'
+export type { BulkAction, BulkActionView, DumpedBulkAction } from './queue/bulk-actions.js'
 export type { DeadLetter, DeadLetterView } from './queue/delivery/callbacks-and-dead-letters.js'
 export type { NetworkError } from './queue/destinations/delivery-script.js'
 export type { DestinationResponse } from './queue/destinations/destination-responses.js'
@@ -105,7 +105,6 @@ export type {
   DumpedWait,
 } from './queue/dump/dumped-run-rows.js'
 export type {
-  DumpedBulkAction,
   DumpedDeadLetter,
   DumpedDuplicate,
   DumpedEndpoint,

@@ -211,7 +211,7 @@ export interface Policy {
   cancelCount: 'ignored' | 'honored'
   /**
    * Duration of a bulk action, which cancels everything that matches its filters. 0: it finishes with the request.
-   * [queue.md 1.14]
+   * [queue.md 1.5]
    */
   bulkActionTime: Duration
   /**

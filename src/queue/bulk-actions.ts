@@ -8,7 +8,6 @@ import type { Timer } from '../kernel/time.js'
 import type { BulkActionEntry, TrafficLog } from '../kernel/traffic-log.js'
 import { loggedAsJson } from '../kernel/views.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
-import type { DumpedBulkAction } from './dump/queue-dump.js'
 import { cancelFilters, type QueryValues, type ShownFilters } from './message/message-filters.js'
 import { refusals } from './settings/queue-rejections.js'
 
@@ -66,7 +65,7 @@ export function matchesOf<T extends IndexedRecord & { readonly id: string }>(
   }
 }
 
-/** Time after its creation during which a bulk action can be read. [queue.md 1.14] */
+/** Time after its creation during which a bulk action can be read. [queue.md 1.5] */
 const retention = milliseconds('7d')
 /** Maximum number of bulk actions of one subject that are in progress at the same time. [queue.md 1.5] */
 const maxInProgress = 1000
@@ -93,7 +92,7 @@ export interface BulkActionView {
   readonly filter: ShownFilters
 }
 
-/** Bulk action: one request that cancels all messages or workflow runs that match its filters. [queue.md 1.14] */
+/** Bulk action: one request that cancels all messages or workflow runs that match its filters. [queue.md 1.5] */
 export class BulkAction implements IndexedRecord {
   static {
     loggedAsJson(BulkAction)
@@ -156,6 +155,28 @@ interface Progress {
   readonly through: number
 }
 
+/** A bulk action in a dump: one request that cancels everything that matches its filters. [queue.md 1.5] */
+export interface DumpedBulkAction {
+  /** ID of the bulk action (`act_…`). */
+  readonly id: string
+  /** Records that the action cancels: messages or workflow runs. */
+  readonly of: BulkSubject
+  /** Filters of the request, by the name of the query parameter. Empty if the action cancels everything. */
+  readonly filter: ShownFilters
+  /** Number of records that matched the filters when the action was accepted. */
+  readonly total: number
+  /** Number of records that the action has processed so far. */
+  readonly processed: number
+  /** Time at which the action was accepted, in milliseconds since the Unix epoch. */
+  readonly createdAt: number
+  /** Time at which the action finished, in milliseconds since the Unix epoch. Absent while it is in progress. */
+  readonly completedAt?: number | undefined
+  /** For an action in progress, time at which it finishes, in milliseconds since the Unix epoch. */
+  readonly endsAt?: number | undefined
+  /** For an action in progress, ID of the last record that it will cancel. Absent if none is left. */
+  readonly through?: string | undefined
+}
+
 export interface BulkActionsOptions {
   readonly clock: ServiceClock
   readonly random: Random
@@ -196,8 +217,7 @@ export class BulkActions {
     const others = [...this.#inProgress.values()].filter(({ action }) => action.of === of)
     const same = others.find((one) => one.key === key)
     if (same !== undefined) return same.action
-    if (others.length >= maxInProgress)
-      throw refusals.quota('maxBulkActions', maxInProgress, 412)
+    if (others.length >= maxInProgress) throw refusals.quota('maxBulkActions', maxInProgress, 412)
     const { total, through } = matches.count()
     const now = clock.now()
     const action = this.#add({

@@ -108,7 +108,7 @@ describe('a cancel by filters [queue.md 1.5]', () => {
   })
 })
 
-describe('bulk actions [queue.md 1.14]', () => {
+describe('bulk actions [queue.md 1.5]', () => {
   test('can be read with all their fields until seven days after their creation', async () => {
     const at = filled(3)
     await at.clock.advance('1h')

@@ -3,6 +3,7 @@ import { farthest, invalidDump, shortened } from '../../kernel/dump-problems.js'
 import { canonicalName, headerMap } from '../../kernel/http.js'
 import { endOfTime, iso } from '../../kernel/instant.js'
 import { bytesOf } from '../../kernel/portable.js'
+import type { DumpedBulkAction } from '../bulk-actions.js'
 import type { RestoredLogEntry } from '../delivery/delivery-scheduler.js'
 import type { Message, RunMessage } from '../message/message.js'
 import { plainHeaders } from '../publish/publish.js'
@@ -14,7 +15,6 @@ import { count, headerPairs, headers, id, limit, portable, settings, status, tex
 import { type DumpedPart, dumpedPart, dumpedRun, type RunsToLoad } from './dumped-run-rows.js'
 import { headerList, readable } from './portable-settings.js'
 import type {
-  DumpedBulkAction,
   DumpedDeadLetter,
   DumpedDuplicate,
   DumpedFlowKey,

@@ -3,6 +3,7 @@ import { definedFields } from '../../kernel/defined-fields.js'
 import type { HeaderList } from '../../kernel/http.js'
 import { type PortableString, portableString } from '../../kernel/portable.js'
 import type { MessageKind } from '../../kernel/traffic-log.js'
+import type { DumpedBulkAction } from '../bulk-actions.js'
 import type { DeadLetter } from '../delivery/callbacks-and-dead-letters.js'
 import type { FlowKey } from '../delivery/flow-key.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
@@ -218,28 +219,6 @@ export interface DumpedDuplicate {
   readonly id: string
   /** End of the deduplication window in milliseconds since the Unix epoch. */
   readonly until: number
-}
-
-/** A bulk action in a dump: one request that cancels everything that matches its filters. [queue.md 1.14] */
-export interface DumpedBulkAction {
-  /** ID of the bulk action (`act_…`). */
-  readonly id: string
-  /** Records that the action cancels: messages or workflow runs. */
-  readonly of: 'messages' | 'runs'
-  /** Filters of the request, by the name of the query parameter. Empty if the action cancels everything. */
-  readonly filter: Readonly<Record<string, readonly string[]>>
-  /** Number of records that matched the filters when the action was accepted. */
-  readonly total: number
-  /** Number of records that the action has processed so far. */
-  readonly processed: number
-  /** Time at which the action was accepted, in milliseconds since the Unix epoch. */
-  readonly createdAt: number
-  /** Time at which the action finished, in milliseconds since the Unix epoch. Absent while it is in progress. */
-  readonly completedAt?: number | undefined
-  /** For an action in progress, time at which it finishes, in milliseconds since the Unix epoch. */
-  readonly endsAt?: number | undefined
-  /** For an action in progress, ID of the last record that it will cancel. Absent if none is left. */
-  readonly through?: string | undefined
 }
 
 /**

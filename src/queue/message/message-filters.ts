@@ -66,7 +66,7 @@ const synonyms: Readonly<Record<string, string>> = {
   urlGroup: 'topicName',
 }
 
-/** Filters of a bulk action, by the name of the query parameter. [queue.md 1.14] */
+/** Filters of a bulk action, by the name of the query parameter. [queue.md 1.5] */
 export type ShownFilters = Readonly<Record<string, readonly string[]>>
 
 /** Filters for which a value with commas is also compared as a whole. */

@@ -7,7 +7,7 @@ import { refusals } from '../settings/queue-rejections.js'
 import { found, type QueueEndpoint, queryOf, row } from './reading.js'
 import { bulkActionShape } from './response-shapes.js'
 
-/** Endpoints that read the bulk actions of messages, or of workflow runs. [queue.md 1.14] */
+/** Endpoints that read the bulk actions of messages, or of workflow runs. [queue.md 1.5] */
 export function bulkActionEndpoints(of: BulkSubject, path: string): readonly QueueEndpoint[] {
   const noun = of === 'messages' ? 'messages' : 'workflow runs'
   return [
@@ -20,7 +20,7 @@ export function bulkActionEndpoints(of: BulkSubject, path: string): readonly Que
 
 const rules = { filters: [], others: ['state'], defaultCount: 100, maxCount: 1000, order: 'latestFirst' } as const
 
-/** The state selects within a page, so a page may be short or empty although another page follows. [queue.md 1.14] */
+/** The state selects within a page, so a page may be short or empty although another page follows. [queue.md 1.5] */
 function list(call: ServiceRequest, queue: QueueEngine, of: BulkSubject): RawResponse {
   const query = queryOf(call)
   const page = queue.bulkActions.select(of, readFilters<BulkAction>(query, rules))

@@ -184,7 +184,7 @@ export function urlGroupShape(group: UrlGroup): Shape {
   }
 }
 
-/** Returns a bulk action as JSON. [queue.md 1.14] */
+/** Returns a bulk action as JSON. [queue.md 1.5] */
 export function bulkActionShape({ id, state, total, processed, createdAt, completedAt, filter }: BulkAction): Shape {
   return { actionId: id, kind: 'cancel', state, total, processed, createdAt, completedAt, filter }
 }
