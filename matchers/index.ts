@@ -142,7 +142,8 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
    * Checks that the queue accepted a bulk action with these fields: one request that cancels everything that matches
    * its filters. Each action has its latest state.
    * @example
-   * await client.messages.cancel({ filter: { label: 'campaign' } })
+   * sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1d', label: 'campaign' })
+   * sandbox.queue.cancelMessages({ label: 'campaign' })
    * expect(sandbox.queue).toHaveBulkAction({ filter: { label: 'campaign' }, state: 'FINISHED' })
    */
   toHaveBulkAction(...given: OnQueue<T, [pattern?: BulkActionPattern, options?: MatchOptions]>): R

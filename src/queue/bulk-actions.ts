@@ -68,9 +68,9 @@ export function matchesOf<T extends IndexedRecord & { readonly id: string }>(
 /** Time after its creation during which a bulk action can be read. [queue.md 1.5] */
 const retention = milliseconds('7d')
 /** Maximum number of bulk actions of one subject that are in progress at the same time. [queue.md 1.5] */
-const maxInProgress = 1000
+export const maxInProgress = 1000
 /** Maximum number of steps of one bulk action, which limits the number of its timers. */
-const maxSteps = 100
+const stepsOfAction = 100
 
 /** The fields of a bulk action. */
 export interface BulkActionView {
@@ -306,13 +306,13 @@ export class BulkActions {
   }
 
   /**
-   * Plans the next step. An action is processed in equal steps, one per record and at most `maxSteps`. The last step is
+   * Plans the next step. An action is processed in equal steps, one per record and at most `stepsOfAction`. The last step is
    * the end of the action.
    */
   #planStep(progress: Progress): void {
     const { action, matches, through } = progress
     const { total, createdAt, endsAt } = action
-    const steps = Math.min(total, maxSteps)
+    const steps = Math.min(total, stepsOfAction)
     const step = steps === 0 ? 0 : Math.ceil((action.processed * steps) / total) + 1
     if (step >= steps) return
     const at = createdAt + Math.ceil(((endsAt - createdAt) * step) / steps)

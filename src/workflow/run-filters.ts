@@ -30,14 +30,14 @@ export function readRunFilters(
 }
 
 /** Maximum number of runs that one request can cancel if `count` is honored; also the default. [workflow.md 1] */
-const maxCancelCount = 100
+const canceledAtOnce = 100
 
 /** Parses the filters of a cancel of runs. It selects only runs that have not ended. @throws Refusal 400 */
 export function readRunCancel(
   query: QueryValues,
   policy: Pick<ResolvedPolicy, 'cancelCount'>,
 ): RecordQuery<WorkflowRunState> {
-  const rules = { defaultCount: maxCancelCount, maxCount: maxCancelCount, others: ['async'] }
+  const rules = { defaultCount: canceledAtOnce, maxCount: canceledAtOnce, others: ['async'] }
   const { only, ...wanted } = readCancel(query, policy, (given) => readRunFilters(given, rules, true))
   return { ...wanted, only: (run) => run.isStarted && only!(run) }
 }

@@ -70,7 +70,7 @@ ${retryHeaders.map((name) => `\`${name}\``).join(', ')}. A response with status 
 
 function filters(): string {
   const rows = [
-    ['`DELETE /v2/messages`', ['messageIds', ...messageFilters, 'fromDate', 'toDate', 'count']],
+    ['`DELETE /v2/messages`', ['messageIds', ...messageFilters, 'fromDate', 'toDate', 'async', 'count']],
     [
       '`GET /v2/dlq`, `DELETE /v2/dlq`, `POST /v2/dlq/retry`',
       ['dlqIds', ...dlqFilters, ...runFilters, 'fromDate', 'toDate', 'count', 'cursor', 'order', 'trimBody', 'source'],

@@ -37,7 +37,7 @@ function readState(query: QueryValues): string | undefined {
 }
 
 /** Time for which a cancel waits for the end of its bulk action, in milliseconds. [queue.md 1.5] */
-const maxWait = 60_000
+const awaitedFor = 60_000
 
 /**
  * Cancels everything that matches the filters of a request. The response waits for the end of the bulk action, at most
@@ -56,9 +56,9 @@ export function cancelMatching(
   const wait = endsAt - queue.now()
   if (wait <= 0) return json({ cancelled }, cancelStatus)
   return {
-    afterMs: Math.min(wait, maxWait),
+    afterMs: Math.min(wait, awaitedFor),
     respond() {
-      if (wait > maxWait) throw refusals.stillCanceling()
+      if (wait > awaitedFor) throw refusals.stillCanceling()
       return json({ cancelled }, cancelStatus)
     },
   }
