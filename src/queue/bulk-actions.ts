@@ -274,6 +274,11 @@ export class BulkActions {
     })
   }
 
+  /** Estimated size of all actions in bytes. */
+  get size(): number {
+    return this.#kept.held
+  }
+
   /** Stops all actions in progress. */
   stop(): void {
     for (const action of this.#inProgress.keys()) stopTimers(action)
@@ -306,8 +311,8 @@ export class BulkActions {
   }
 
   /**
-   * Plans the next step. An action is processed in equal steps, one per record and at most `stepsOfAction`. The last step is
-   * the end of the action.
+   * Plans the next step. An action is processed in equal steps, one per record and at most `stepsOfAction`. The last
+   * step is the end of the action.
    */
   #planStep(progress: Progress): void {
     const { action, matches, through } = progress
