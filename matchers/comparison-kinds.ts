@@ -141,6 +141,13 @@ export function headerMap(list: HeaderList): ReadonlyMap<string, string> {
   return byName
 }
 
+/** Compares the filters of a bulk action. One expected value is compared with a list of one value. */
+export const filters: Kind = (expected) => {
+  if (isAsymmetric(expected) || !isPlainObject(expected)) return plain(expected)
+  const lists = Object.entries(expected).map(([name, value]) => [name, Array.isArray(value) ? value : [value]])
+  return plain(Object.fromEntries(lists))
+}
+
 /**
  * Compares a duration in milliseconds. The expected value is `'1h'`, a number of milliseconds, or an asymmetric matcher
  * for this number.

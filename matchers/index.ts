@@ -1,6 +1,7 @@
 import { type FailureData, type FailureMeta, rememberFailure } from '../src/report/failure.js'
 import { failureText } from '../src/report/failure-text.js'
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
+import { type BulkActionPattern, hasBulkAction } from './bulk-action-matchers.js'
 import { type CommandArgPattern, executed } from './command-matchers.js'
 import { type CostOptions, type CostPattern, spent } from './cost-matcher.js'
 import { holdsEverywhere } from './explorations.js'
@@ -53,6 +54,7 @@ export type {
   AsymmetricMatcher,
   AttemptItem,
   AttemptPattern,
+  BulkActionPattern,
   CallbackPattern,
   CommandArgPattern,
   CostOptions,
@@ -136,6 +138,15 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
    * @example expect(sandbox.queue).toHaveDeduplicated({ to: 'https://shop.test/orders' }, { times: 1 })
    */
   toHaveDeduplicated(...given: OnQueue<T, [pattern?: DeduplicatedPattern, options?: MatchOptions]>): R
+  /**
+   * Checks that the queue accepted a bulk action with these fields: one request that cancels everything that matches
+   * its filters. Each action has its latest state.
+   * @example
+   * sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1d', label: 'campaign' })
+   * sandbox.queue.cancelMessages({ label: 'campaign' })
+   * expect(sandbox.queue).toHaveBulkAction({ filter: { label: 'campaign' }, state: 'FINISHED' })
+   */
+  toHaveBulkAction(...given: OnQueue<T, [pattern?: BulkActionPattern, options?: MatchOptions]>): R
   /**
    * Checks that a delivery has a signature that its receiver would accept. `expect()` takes the queue, a recorder, one
    * delivery, or `{ url, headers, body }` with the `keys` of the receiver.
@@ -242,6 +253,7 @@ export const evaluators: { readonly [Name in keyof SandboxMatchers]: Evaluator }
   toHaveDeadLetter: deadLettered,
   toHaveDeliveredCallback: calledBack,
   toHaveDeduplicated: deduplicated,
+  toHaveBulkAction: hasBulkAction,
   toHaveValidSignature: signed,
   toHaveCost: spent,
   toHaveSchedule: scheduled,

@@ -1,7 +1,19 @@
 import { type Duration, milliseconds } from '../src/kernel/duration.js'
 import { instant } from '../src/kernel/instant.js'
 import { didYouMean, nearestName } from '../src/kernel/nearest-name.js'
-import { address, body, headers, type Kind, label, labels, moment, plain, runSteps, span } from './comparison-kinds.js'
+import {
+  address,
+  body,
+  filters,
+  headers,
+  type Kind,
+  label,
+  labels,
+  moment,
+  plain,
+  runSteps,
+  span,
+} from './comparison-kinds.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /**
@@ -65,6 +77,10 @@ const momentTaken: Takes = {
 }
 const headersTaken: Takes = {
   what: "an object of names and values, such as { 'x-tag': 'a' }",
+  check: isPlainObject,
+}
+const filterTaken: Takes = {
+  what: "an object of filters and their values, such as { label: 'a' }",
   check: isPlainObject,
 }
 const methodTaken: Takes = {
@@ -131,6 +147,7 @@ export const anyField = <T>(read: Read<T>): PatternField<T> => optional(field(re
 export const urlField = <T>(read: Read<T>): PatternField<T> => field(read, address, addressTaken)
 export const methodField = <T>(read: Read<T>): PatternField<T> => field(read, plain, methodTaken)
 export const headersField = <T>(read: Read<T>): PatternField<T> => field(read, headers, headersTaken)
+export const filterField = <T>(read: Read<T>): PatternField<T> => field(read, filters, filterTaken)
 export const bodyField = <T>(read: Read<T>): PatternField<T> => field(read, body, anythingTaken)
 export const spanField = <T>(read: Read<T>): PatternField<T> => field(read, span, spanTaken)
 export const instantField = <T>(read: Read<T>): PatternField<T> => field(read, moment, momentTaken)

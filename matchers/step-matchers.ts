@@ -2,6 +2,7 @@ import { type Bytes, text } from '../src/kernel/bytes.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
 import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traffic-log.js'
 import { standardRedaction } from '../src/report/redaction.js'
+import { type BulkActionPattern, bulkActionFields } from './bulk-action-matchers.js'
 import { argumentsFit, type CommandArgPattern, checkArguments, compareWord } from './command-matchers.js'
 import type { ValueDifference } from './compare-values.js'
 import type { ValueComparison } from './comparison-kinds.js'
@@ -62,6 +63,8 @@ interface StepPatterns {
     readonly dlqId?: Text
     readonly messageId?: Text
   }
+  /** Fields of the start or end of a bulk action. */
+  readonly 'bulk-action': BulkActionPattern
   /** Fields of the start or end of a workflow run. */
   readonly workflow: { readonly runId?: Text; readonly state?: Text; readonly to?: Text }
   /** Fields of a step that was added to a workflow run. */
@@ -141,6 +144,7 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
     dlqId: textField((entry) => entry.dlqId),
     messageId: textField((entry) => entry.messageId),
   },
+  'bulk-action': bulkActionFields,
   workflow: {
     runId: textField((entry) => entry.runId),
     state: textField((entry) => entry.state),

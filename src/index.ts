@@ -36,6 +36,7 @@ export type { PendingTimer, Task, Timer, TimerOptions } from './kernel/time.js'
 export type {
   AttemptEntry,
   AttemptOutcome,
+  BulkActionEntry,
   ClockEntry,
   CommandEntry,
   DeadLetterEntry,
@@ -79,6 +80,7 @@ export type { QueueRegion, SandboxUrls, UrlOptions } from './protocol/address.js
 export type { Dialect, DialectName } from './protocol/dialect.js'
 export { neutralDialect, upstashDialect } from './protocol/dialect.js'
 export type { Exchange, RawRequest, RawResponse } from './protocol/service.js'
+export type { BulkAction, BulkActionView, DumpedBulkAction } from './queue/bulk-actions.js'
 export type { DeadLetter, DeadLetterView } from './queue/delivery/callbacks-and-dead-letters.js'
 export type { NetworkError } from './queue/destinations/delivery-script.js'
 export type { DestinationResponse } from './queue/destinations/destination-responses.js'
@@ -90,6 +92,7 @@ export type {
 } from './queue/destinations/destinations.js'
 export type { RawOutcome } from './queue/destinations/raw-response.js'
 export type { Recorder } from './queue/destinations/recorder.js'
+export type { CommonFilter, FilterValue, MessageFilter } from './queue/direct-filters.js'
 export type {
   FireTimeSpan,
   PublishOptions,
@@ -168,6 +171,7 @@ export type {
   StepStubBuilder,
   Workflow,
   WorkflowRun,
+  WorkflowRunFilter,
 } from './workflow/direct-workflows.js'
 export type { RunHistory, RunHistoryEntry, RunHistoryOptions, StepIdentity } from './workflow/run-history.js'
 export type { StubError } from './workflow/stubs.js'

@@ -71,7 +71,14 @@ export type { RecordedOutbound, RemoteOutboundRecorder } from './remote-outbound
 export type { RemotePastStore } from './remote-past.js'
 export type { SandboxSnapshot } from './remote-snapshot.js'
 export type { RemoteTraffic } from './remote-traffic.js'
-export type { DeadLetterView, MessageView, RunView, ScheduleView, UrlGroupView } from './remote-views.js'
+export type {
+  BulkActionView,
+  DeadLetterView,
+  MessageView,
+  RunView,
+  ScheduleView,
+  UrlGroupView,
+} from './remote-views.js'
 export type { RemoteWorkflowRun } from './remote-workflow.js'
 
 /**

@@ -2,6 +2,7 @@ import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
 import { instant } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
+import type { MessageFilter } from '../queue/direct-filters.js'
 import type { FireTimeSpan, PublishOptions, PublishResult, Queue, UpsertQueueOptions } from '../queue/direct-queue.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
 import type { ExplainTarget } from '../queue/explain/explain.js'
@@ -13,6 +14,7 @@ import type { ControlClient } from './control-client.js'
 import type { SandboxSnapshot } from './remote-snapshot.js'
 import type { Remote } from './remote-type.js'
 import {
+  type BulkActionView,
   type DeadLetterView,
   type MessageView,
   type OnWire,
@@ -20,6 +22,7 @@ import {
   type UrlGroupView,
   viewOf,
 } from './remote-views.js'
+import { sentFilter } from './sent-filter.js'
 
 /** Members of `Queue` that a remote queue has with the same arguments. */
 type Same =
@@ -130,6 +133,22 @@ export class RemoteQueue implements Remote<Queue, Same> {
    */
   async cancel(id: string): Promise<boolean> {
     return ((await this.#wire.post(`${messagePath(id)}/cancel`)) as { canceled: boolean }).canceled
+  }
+
+  /**
+   * Cancels all pending messages that match the filters, as one bulk action. Without filters, cancels all.
+   * @example
+   * await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m', label: 'campaign' })
+   * const { total } = await sandbox.queue.cancelMessages({ label: 'campaign' })
+   */
+  async cancelMessages(filter: MessageFilter = {}): Promise<BulkActionView> {
+    const body = sentFilter('queue.cancelMessages()', filter)
+    return (await this.#wire.post('/queue/messages/cancel', body)) as BulkActionView
+  }
+
+  /** Bulk actions that cancel messages, of the last seven days, oldest first. */
+  get bulkActions(): Promise<readonly BulkActionView[]> {
+    return this.#wire.list('/queue/bulk-actions') as Promise<readonly BulkActionView[]>
   }
 
   /**

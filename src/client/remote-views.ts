@@ -6,6 +6,7 @@ import type { Message, MessageView } from '../queue/message/message.js'
 import { entryOf } from '../report/load-trace.js'
 import type { TraceEntry } from '../report/trace.js'
 
+export type { BulkActionView } from '../queue/bulk-actions.js'
 export type { DeadLetterView } from '../queue/delivery/callbacks-and-dead-letters.js'
 export type { MessageView } from '../queue/message/message.js'
 export type { UrlGroupView } from '../queue/publish/url-groups.js'

@@ -2,12 +2,13 @@ import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { WorkflowRunEnd } from '../workflow/advance-run.js'
-import type { NotifyOptions, Workflow, WorkflowRun } from '../workflow/direct-workflows.js'
+import type { NotifyOptions, Workflow, WorkflowRun, WorkflowRunFilter } from '../workflow/direct-workflows.js'
 import type { RunHistory, RunHistoryOptions } from '../workflow/run-history.js'
 import type { StubError } from '../workflow/stubs.js'
 import type { ControlClient } from './control-client.js'
 import type { Remote } from './remote-type.js'
-import type { RunView } from './remote-views.js'
+import type { BulkActionView, RunView } from './remote-views.js'
+import { sentFilter } from './sent-filter.js'
 
 /** The workflows of a tenant: `sandbox.workflow`. */
 export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'> {
@@ -36,6 +37,20 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
    */
   getRun(id: string): RemoteWorkflowRun {
     return new RemoteWorkflowRun(this.#wire, id)
+  }
+
+  /**
+   * Cancels all runs that match the filters and have not ended, as one bulk action. Without filters, cancels all.
+   * @example await sandbox.workflow.cancelRuns({ workflowUrl: 'https://shop.test/api/order' })
+   */
+  async cancelRuns(filter: WorkflowRunFilter = {}): Promise<BulkActionView> {
+    const body = sentFilter('workflow.cancelRuns()', filter)
+    return (await this.#wire.post('/workflow/runs/cancel', body)) as BulkActionView
+  }
+
+  /** Bulk actions that cancel runs, of the last seven days, oldest first. */
+  get bulkActions(): Promise<readonly BulkActionView[]> {
+    return this.#wire.list('/workflow/bulk-actions') as Promise<readonly BulkActionView[]>
   }
 
   /**

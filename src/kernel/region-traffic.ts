@@ -10,6 +10,7 @@ const regional: ReadonlySet<EntryType> = new Set([
   'attempt',
   'message',
   'dead-letter',
+  'bulk-action',
   'workflow',
   'step',
   'wait',

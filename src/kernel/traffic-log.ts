@@ -315,6 +315,25 @@ export interface DeadLetterEntry {
   readonly error?: string
 }
 
+/**
+ * Start or end of a bulk action: one request that cancels all messages or workflow runs that match its filters. If the
+ * action finishes immediately, there is only the entry of its end.
+ */
+export interface BulkActionEntry {
+  /** The entry is the start or the end of a bulk action. */
+  readonly type: 'bulk-action'
+  /** ID of the bulk action (`act_…`). */
+  readonly actionId: string
+  /** Records that the action cancels: messages or workflow runs. */
+  readonly of: 'messages' | 'runs'
+  /** State of the action, as the service spells it. `IN_PROGRESS`: it has started. `FINISHED`: it has ended. */
+  readonly state: 'IN_PROGRESS' | 'FINISHED'
+  /** Number of records that matched the filters when the action was accepted. */
+  readonly total: number
+  /** Filters of the request, by the name of the query parameter. Empty if the action cancels everything. */
+  readonly filter: Readonly<Record<string, readonly string[]>>
+}
+
 /** Start or end of a workflow run. */
 export interface WorkflowEntry {
   /** The entry is the start or the end of a workflow run. */
@@ -491,6 +510,7 @@ export type EntryBody =
   | AttemptEntry
   | MessageEntry
   | DeadLetterEntry
+  | BulkActionEntry
   | WorkflowEntry
   | StepEntry
   | WaitEntry
@@ -523,6 +543,7 @@ export const entryTypes: Readonly<Record<EntryType, true>> = {
   attempt: true,
   message: true,
   'dead-letter': true,
+  'bulk-action': true,
   workflow: true,
   step: true,
   wait: true,

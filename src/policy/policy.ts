@@ -269,6 +269,23 @@ export interface Policy {
    * with the request. [queue.md 4.2]
    */
   cancelTiming: 'due' | 'immediate'
+  /** Status of the response to a cancel of messages, or of several workflow runs. [queue.md 1.5] */
+  cancelStatus: 202 | 200
+  /**
+   * Effect of `count` in a cancel by filters. `ignored`: everything that matches is canceled. `honored`: as before
+   * November 2026, at most this number of records, limited by `maxCancelCount`. [queue.md 1.5]
+   */
+  cancelCount: 'ignored' | 'honored'
+  /**
+   * Duration of a bulk action, which cancels everything that matches its filters. 0: it finishes with the request.
+   * [queue.md 1.5]
+   */
+  bulkActionTime: Duration
+  /**
+   * Status of the request that delivers a message now, if the message is being delivered or a cancel was requested.
+   * [queue.md 1.5]
+   */
+  runNowBusy: 404 | 400
   /** JSON type of `notBefore` and `createdAt` in callback bodies. [queue.md 5.4, 16] */
   callbackTimestampType: 'string' | 'number'
   /** Whether delayed callbacks are rejected with 400, as a changelog entry states. [queue.md 2.2, 16] */
@@ -297,7 +314,10 @@ export interface Policy {
   maxLogPageSize: number
   /** Number of entries per page of the dead-letter queue, both default and maximum. [queue.md 1.9] */
   dlqPageSize: number
-  /** Maximum value of `count` in one bulk cancel. [queue.md 1.5] */
+  /**
+   * Maximum value of `count` in a cancel of messages by filters. Has an effect only with `cancelCount: 'honored'`.
+   * [queue.md 1.5]
+   */
   maxCancelCount: number
   /** Longest rate period of flow control. [queue.md 2.2] */
   maxRatePeriod: Duration
@@ -363,6 +383,7 @@ type PolicyDuration =
   | 'searchIndexingDelay'
   | 'maxRetryDelay'
   | 'deduplicationWindow'
+  | 'bulkActionTime'
   | 'deliveredRetention'
   | 'handlerStallTimeout'
   | 'maxRatePeriod'
@@ -373,6 +394,7 @@ export const policyDurations: readonly PolicyDuration[] = [
   'searchIndexingDelay',
   'maxRetryDelay',
   'deduplicationWindow',
+  'bulkActionTime',
   'deliveredRetention',
   'handlerStallTimeout',
   'maxRatePeriod',
@@ -457,6 +479,10 @@ export const defaultPolicy: ResolvedPolicy = {
   deliveredRetention: undefined,
   canceledSpelling: 'CANCELLED',
   cancelTiming: 'due',
+  cancelStatus: 202,
+  cancelCount: 'ignored',
+  bulkActionTime: 0,
+  runNowBusy: 404,
   callbackTimestampType: 'string',
   rejectCallbackDelay: false,
   followRedirects: false,

@@ -14,7 +14,7 @@ import { type Dialect, dialectsOf, neutralDialect, otherDialects } from './diale
 import { DialectDetector } from './dialect-detector.js'
 import { type EndpointRoute, routesOf } from './endpoint-routes.js'
 import { injectionsFor, serveFaulty } from './request-faults.js'
-import type { Exchange, RawRequest, RawResponse, Service } from './service.js'
+import type { Exchange, LateResponse, RawRequest, RawResponse, Service } from './service.js'
 
 export interface GatewayOptions {
   readonly locate: Locate
@@ -113,16 +113,19 @@ export function createGateway(options: GatewayOptions): Exchange {
     const struck =
       faults === undefined || faults.isInactive ? undefined : injectionsFor(faults, routed, target.service, clock)
     if (struck !== undefined) {
-      const serve = (): RawResponse | Promise<RawResponse> => target.serve(routed)
-      return waiting((task) => later(serveFaulty({ ...struck, call: routed, task, clock, serve })))
+      return waiting((task) => {
+        const serve = (): RawResponse | Promise<RawResponse> => arrived(target.serve(routed), routed, task)
+        return later(serveFaulty({ ...struck, call: routed, task, clock, serve }))
+      })
     }
-    let served: RawResponse | Promise<RawResponse>
+    let served: RawResponse | LateResponse | Promise<RawResponse>
     try {
       served = target.serve(routed)
     } catch (error) {
       return fail(error)
     }
-    if (served instanceof Promise) return waiting(() => later(served))
+    if (served instanceof Promise || 'respond' in served)
+      return waiting((task) => later(Promise.resolve(arrived(served, routed, task))))
     if (served.status === 401 && entry !== undefined) explainRefusal(entry, routed)
     return finish(served)
   }
@@ -196,6 +199,16 @@ class Received implements RequestEntry, EntryBase {
   ) {}
 }
 
+/** Waits in virtual time for a late response. If the client disconnects, the wait ends. */
+function arrived(
+  served: RawResponse | LateResponse | Promise<RawResponse>,
+  { signal }: RoutedRequest,
+  task: Task,
+): RawResponse | Promise<RawResponse> {
+  if (served instanceof Promise || !('respond' in served)) return served
+  return task.sleep(served.afterMs, signal).then(() => served.respond())
+}
+
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 class Routes {
@@ -228,7 +241,7 @@ class Routes {
     return findRoute(this.#router, method, this.#anyCase ? path.toLowerCase() : path)?.data
   }
 
-  serve(call: RoutedRequest): RawResponse | Promise<RawResponse> {
+  serve(call: RoutedRequest): RawResponse | LateResponse | Promise<RawResponse> {
     try {
       const { endpoint } = call
       if (endpoint === undefined) return this.#refuse(call)
@@ -238,7 +251,16 @@ class Routes {
         this.service.count?.(endpoint)
       }
       const answer = endpoint.run(call, this.service.state)
-      return answer instanceof Promise ? answer.catch((error) => this.#failure(error)) : answer
+      if (answer instanceof Promise) return answer.catch((error) => this.#failure(error))
+      return 'respond' in answer ? { ...answer, respond: () => this.#respond(answer) } : answer
+    } catch (error) {
+      return this.#failure(error)
+    }
+  }
+
+  #respond(late: LateResponse): RawResponse {
+    try {
+      return late.respond()
     } catch (error) {
       return this.#failure(error)
     }

@@ -30,6 +30,14 @@ export interface RawResponse {
   readonly body: Bytes | ReadableStream<Uint8Array> | null
 }
 
+/** A response that is sent later. Until then, the request waits in virtual time. */
+export interface LateResponse {
+  /** Milliseconds of virtual time until the response. */
+  readonly afterMs: number
+  /** Returns the response at that time. */
+  respond(): RawResponse
+}
+
 /** A function that responds to a request. */
 export type Exchange = (call: RawRequest) => RawResponse | Promise<RawResponse>
 
@@ -97,7 +105,7 @@ export interface Endpoint<S, U = unknown> {
    * second.
    */
   readonly limit?: 'daily' | 'burst'
-  run(call: ServiceRequest<U>, service: S): RawResponse | Promise<RawResponse>
+  run(call: ServiceRequest<U>, service: S): RawResponse | LateResponse | Promise<RawResponse>
   /**
    * Additional injection point of this endpoint. Its rules are evaluated before the rules for all requests to the
    * service.

@@ -9,7 +9,9 @@ import { internals } from '../kernel/internals.js'
 import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import { shownValue } from '../kernel/shown-value.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
+import type { BulkAction } from './bulk-actions.js'
 import type { DeadLetter } from './delivery/callbacks-and-dead-letters.js'
+import { filterQuery, type MessageFilter, messageFilterNames } from './direct-filters.js'
 import { loadInto } from './dump/load-queue.js'
 import { dumpOf, type QueueDump } from './dump/queue-dump.js'
 import { type ExplainTarget, explain } from './explain/explain.js'
@@ -197,6 +199,7 @@ export type QueueEffects = MethodEffects<
     explain: 'reads'
     forecast: 'reads'
     cancel: 'changes'
+    cancelMessages: 'changes'
     deliverNow: 'changes'
     retryDeadLetter: 'changes'
     upsertQueue: 'changes'
@@ -352,6 +355,27 @@ export class Queue {
   cancel(id: string): boolean {
     this.#inputs.record('cancel', id)
     return engineOf(this).courier.cancel(this.#known(id))
+  }
+
+  /**
+   * Cancels all pending messages that match the filters, as one bulk action. Without filters, cancels all. With the
+   * policy `bulkActionTime`, the action is in progress until that time has passed.
+   * @throws TypeError when a filter is unknown or has no value
+   * @throws Error when the API would reject the cancel, with the text of its response
+   * @example
+   * sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m', label: 'campaign' })
+   * const { total } = sandbox.queue.cancelMessages({ label: 'campaign' })
+   * expect(total).toBe(1)
+   */
+  cancelMessages(filter: MessageFilter = {}): BulkAction {
+    const [given] = this.#inputs.record('cancelMessages', filter)
+    const query = filterQuery('queue.cancelMessages()', given, messageFilterNames)
+    return engineOf(this).bulkActions.begin('messages', query)
+  }
+
+  /** Bulk actions that cancel messages, of the last seven days, oldest first. */
+  get bulkActions(): readonly BulkAction[] {
+    return engineOf(this).bulkActions.select('messages', {}).items
   }
 
   /**

@@ -4,6 +4,7 @@ import type { ServiceClock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
 import { weightOfText } from '../kernel/weight.js'
+import type { BulkTarget } from './bulk-actions.js'
 import type { DeadLetter } from './delivery/callbacks-and-dead-letters.js'
 import type { DeliveryScheduler } from './delivery/delivery-scheduler.js'
 import type { FifoQueues } from './delivery/fifo-queues.js'
@@ -60,6 +61,8 @@ export interface WorkflowPublisher {
    * @throws QueueRejection when the publish is invalid
    */
   prepare(call: PublishCall, raw: RawSettings): (() => AcceptedPublish) | undefined
+  /** The workflow runs, as bulk actions cancel them. */
+  readonly bulkTarget: BulkTarget
   reset(): void
   /** Returns all workflow runs for a dump. Deleted runs are included if one of the given messages belongs to them. */
   dump(known: Iterable<Message>): RunsOfDump

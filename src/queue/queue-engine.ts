@@ -4,12 +4,14 @@ import { accompany, type Clock } from '../kernel/clock.js'
 import { type Random, singleId } from '../kernel/random.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { ResolvedPolicy, ResolvedQueueLimits } from '../policy/policy.js'
+import { BulkActions, type BulkTarget, matchesOf } from './bulk-actions.js'
 import { deliveryWriter } from './delivery/delivery-headers.js'
 import { DeliveryScheduler } from './delivery/delivery-scheduler.js'
 import { FifoQueues } from './delivery/fifo-queues.js'
 import type { Admissions } from './delivery/flow-control.js'
 import type { DeliveryTarget } from './destinations/destinations.js'
-import type { Message, MessageLog } from './message/message.js'
+import { type Message, type MessageLog, messagesShare } from './message/message.js'
+import { readMessageCancel } from './message/message-filters.js'
 import { type UrlGroup, type UrlGroupEndpoint, UrlGroups } from './publish/url-groups.js'
 import { Publisher, type WorkflowPublisher } from './publisher.js'
 import type { Schedules } from './schedules/schedules.js'
@@ -40,7 +42,7 @@ export interface QueueOptions {
 
 export const maxDiagnostics = 1000
 /** Fields of the engine that are replaced when the queue is reset or loads a dump. */
-type Holdings = Pick<QueueEngine, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
+type Holdings = Pick<QueueEngine, 'urlGroups' | 'lanes' | 'courier' | 'publisher' | 'bulkActions'>
 
 /** Engine of the message queue: publishes, delivers and looks up messages. */
 export class QueueEngine {
@@ -70,6 +72,7 @@ export class QueueEngine {
   lanes!: FifoQueues
   courier!: DeliveryScheduler
   publisher!: Publisher
+  bulkActions!: BulkActions
 
   constructor(options: QueueOptions) {
     const { clock, random, traffic, policy, words, destinations } = options
@@ -133,11 +136,20 @@ export class QueueEngine {
       workflows: () => this.workflows,
       wordsAmong: (names) => this.wordsAmong(names),
     })
-    return { urlGroups, lanes, courier, publisher }
+    const messages = messageTarget(courier, policy)
+    const bulkActions = new BulkActions({
+      clock,
+      random,
+      traffic: this.traffic,
+      policy,
+      target: (of) => (of === 'messages' ? messages : this.workflows!.bulkTarget),
+      kept: this.traffic.share(messagesShare),
+    })
+    return { urlGroups, lanes, courier, publisher, bulkActions }
   }
 
-  #take({ urlGroups, lanes, courier, publisher }: Holdings): void {
-    Object.assign(this, { urlGroups, lanes, courier, publisher })
+  #take({ urlGroups, lanes, courier, publisher, bulkActions }: Holdings): void {
+    Object.assign(this, { urlGroups, lanes, courier, publisher, bulkActions })
     accompany(this.#clock, { waiting: { [this.region]: courier.live } })
   }
 
@@ -146,8 +158,8 @@ export class QueueEngine {
    * restored.
    */
   replace(fill: () => void): void {
-    const { urlGroups, lanes, courier, publisher } = this
-    const before: Holdings = { urlGroups, lanes, courier, publisher }
+    const { urlGroups, lanes, courier, publisher, bulkActions } = this
+    const before: Holdings = { urlGroups, lanes, courier, publisher, bulkActions }
     const runsBefore = this.workflows?.renew()
     this.#take(this.#fresh())
     this.#note('service', 'queue', 'loaded')
@@ -323,7 +335,20 @@ function isAdrift(message: Message, held: ReadonlySet<Message>): boolean {
   }
 }
 
-function stop({ courier, publisher }: Holdings): void {
+function messageTarget(courier: DeliveryScheduler, policy: ResolvedPolicy): BulkTarget {
+  return {
+    matching: (query) =>
+      matchesOf<Message>(
+        readMessageCancel(query, policy),
+        (wanted) => courier.live.select(wanted).items,
+        (message) => void courier.cancel(message),
+      ),
+    seqOf: (id) => courier.byId.get(id)?.seq,
+  }
+}
+
+function stop({ courier, publisher, bulkActions }: Holdings): void {
   courier.stop()
   publisher.schedules.stop()
+  bulkActions.stop()
 }

@@ -65,6 +65,8 @@ export function describeEntry(entry: Entry, wording: EntryWording, told?: string
         head: `dead letter ${plainText(entry.dlqId)}: ${wording.name(entry.messageId)} to ${urlOf(entry.url)}, ${responseText(entry.status, entry.error, redaction)}`,
         details: [],
       }
+    case 'bulk-action':
+      return { head: bulkActionText(entry, redaction), details: [] }
     case 'workflow':
       return {
         head: `workflow run ${plainText(entry.runId)} of ${urlOf(entry.url)}: ${plainText(entry.state)}`,
@@ -103,6 +105,20 @@ export function describeEntry(entry: Entry, wording: EntryWording, told?: string
     default:
       return { head: redaction.text(anyFields(entry)), details: [] }
   }
+}
+
+/** Formats a bulk action: `bulk action act_… to cancel 2 messages (label a): FINISHED`. */
+export function bulkActionText(
+  { actionId, of, total, filter, state }: EntryOf<'bulk-action'>,
+  redaction: Redaction,
+): string {
+  const records = plural(total, of === 'messages' ? 'message' : 'workflow run')
+  const filters = Object.entries(filter).map(
+    ([name, values]) =>
+      `${name} ${values.slice(0, 5).join(', ')}${values.length > 5 ? ` … (${values.length} values)` : ''}`,
+  )
+  const shown = filters.length === 0 ? '' : ` (${phrase(filters.join('; '), 200, redaction)})`
+  return `bulk action ${plainText(actionId)} to cancel ${records}${shown}: ${state}`
 }
 
 function stepText(

@@ -112,6 +112,15 @@ export const entryFields: { readonly [T in EntryType]: OptionNames<EntryOf<T>> }
     status: true,
     error: true,
   },
+  'bulk-action': {
+    ...base,
+    type: true,
+    actionId: true,
+    of: true,
+    state: true,
+    total: true,
+    filter: true,
+  },
   workflow: {
     ...base,
     type: true,

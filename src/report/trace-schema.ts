@@ -131,6 +131,13 @@ const entries = [
   }),
   entry('message', { messageId: text, state: text, reason: v.optional(text) }),
   entry('dead-letter', { messageId: text, dlqId: text, kind, url: text, status: integer, error: v.optional(text) }),
+  entry('bulk-action', {
+    actionId: text,
+    of: v.picklist(['messages', 'runs']),
+    state: v.picklist(['IN_PROGRESS', 'FINISHED']),
+    total: integer,
+    filter: v.record(text, v.array(text)),
+  }),
   entry('workflow', { runId: text, url: text, state: text }),
   entry('step', {
     runId: text,

@@ -62,6 +62,12 @@ function shiftedQueue(dump: QueueDump, by: number): QueueDump {
     deadLetters: dump.deadLetters.map((row) => ({ ...row, ...moveOf(row, by, 'time') })),
     ...(dump.log && { log: dump.log.map((row) => ({ ...row, ...moveOf(row, by, 'time', 'nextDeliveryTime') })) }),
     ...(dump.runs && { runs: dump.runs.map((row) => shiftedRun(row, by)) }),
+    ...(dump.bulkActions && {
+      bulkActions: dump.bulkActions.map((row) => ({
+        ...row,
+        ...moveOf(row, by, 'createdAt', 'completedAt', 'endsAt'),
+      })),
+    }),
     ...(dump.duplicates && { duplicates: dump.duplicates.map((row) => ({ ...row, ...moveOf(row, by, 'until') })) }),
   }
 }

@@ -25,6 +25,7 @@ export type SequenceType =
   | 'attempt'
   | 'message'
   | 'dead-letter'
+  | 'bulk-action'
   | 'workflow'
   | 'fault'
   | 'flow-control'
@@ -220,6 +221,7 @@ export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   },
   message: { state, reason: text },
   'dead-letter': { to: text, status: count, error: text, kind },
+  'bulk-action': { of: v.picklist(['messages', 'runs']), state: text, total: count },
   workflow: { runId: text, state: text, to: text },
   fault: { point: text, fault: text, target: text },
   'flow-control': { decision: v.picklist(['held', 'admitted']), flowControlKey: text, reason: text },

@@ -4,6 +4,8 @@ import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from
 import { internals } from '../kernel/internals.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { fieldsOf, ReadonlyView } from '../kernel/views.js'
+import type { BulkAction } from '../queue/bulk-actions.js'
+import { type CommonFilter, commonFilterNames, type FilterValue, filterQuery } from '../queue/direct-filters.js'
 import { shownUrl } from '../secrets/urls.js'
 import { advanceUntil, ended, endStates, type RunAdvancer, reached, type WorkflowRunEnd } from './advance-run.js'
 import { explainRun } from './explain-run.js'
@@ -25,6 +27,7 @@ export type WorkflowsEffects = MethodEffects<
   Workflow,
   {
     getRun: 'reads'
+    cancelRuns: 'changes'
     notify: 'changes'
     stubStep: 'reads'
     stubEvent: 'changes'
@@ -37,6 +40,20 @@ export type WorkflowsEffects = MethodEffects<
 export interface NotifyOptions {
   /** ID of the only run that receives the event. Default: every run that waits for the event. */
   readonly runId?: string | undefined
+}
+
+/** Filters of `workflow.cancelRuns()`. A run must match all filters. Without a filter, every run matches. */
+export interface WorkflowRunFilter extends CommonFilter {
+  /** URL of the workflow. */
+  readonly workflowUrl?: FilterValue
+  /** Beginning of the URL of the workflow. */
+  readonly workflowUrlStartingWith?: FilterValue
+}
+
+const runFilterNames: Readonly<Record<keyof WorkflowRunFilter, true>> = {
+  ...commonFilterNames,
+  workflowUrl: true,
+  workflowUrlStartingWith: true,
 }
 
 const notifyOptionNames: Readonly<Record<keyof NotifyOptions, true>> = { runId: true }
@@ -84,6 +101,34 @@ export class Workflow {
     throw new TypeError(
       `workflow.getRun(${JSON.stringify(id)}): no such run. ${known.length === 0 ? 'Trigger a run first.' : `Use one of these runs: ${known.slice(0, 5).join(', ')}.`}`,
     )
+  }
+
+  /**
+   * Cancels all runs that match the filters and have not ended, as one bulk action. Without filters, cancels all. With
+   * the policy `bulkActionTime`, the action is in progress until that time has passed.
+   * @throws TypeError when a filter is unknown or has no value
+   * @throws Error when the API would reject the cancel, with the text of its response
+   * @example
+   * await client.trigger({ url: 'https://shop.test/api/order' })
+   * const { total } = sandbox.workflow.cancelRuns({ workflowUrl: 'https://shop.test/api/order' })
+   */
+  cancelRuns(filter: WorkflowRunFilter = {}): BulkAction {
+    const called = 'workflow.cancelRuns()'
+    const [given] = this.#inputs.record('cancelRuns', filter)
+    const query = filterQuery(called, given, runFilterNames)
+    const start = query.get('workflowUrlStartingWith')
+    if (start !== undefined) {
+      if (query.has('workflowUrl'))
+        throw new TypeError(`${called}: workflowUrl and workflowUrlStartingWith exclude each other. Use one of them.`)
+      query.delete('workflowUrlStartingWith')
+      query.set('workflowUrl', start)
+    } else if (query.has('workflowUrl')) query.set('workflowUrlExactMatch', ['true'])
+    return of(this).engine.queue.bulkActions.begin('runs', query)
+  }
+
+  /** Bulk actions that cancel runs, of the last seven days, oldest first. */
+  get bulkActions(): readonly BulkAction[] {
+    return of(this).engine.queue.bulkActions.select('runs', {}).items
   }
 
   #handOut(run: WorkflowRunState): WorkflowRun {

@@ -3,6 +3,7 @@ import type { ServiceClock } from '../kernel/clock.js'
 import type { Records } from '../kernel/indexed-records.js'
 import type { Random } from '../kernel/random.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
+import { type BulkTarget, matchesOf } from '../queue/bulk-actions.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/dumped-run-rows.js'
 import type { Message, RawOutcome, RunReply, StubbableDelivery } from '../queue/message/message.js'
 import type { AcceptedPublish, PublishCall, WorkflowPublisher } from '../queue/publisher.js'
@@ -15,6 +16,7 @@ import { dumpOf } from './dumped-runs.js'
 import { loading } from './loaded-runs.js'
 import { RunCompletion } from './run-completion.js'
 import type { RunEngine } from './run-engine.js'
+import { readRunCancel } from './run-filters.js'
 import { RunRegistry } from './run-registry.js'
 import { RunRestarts } from './run-restarts.js'
 import { RunSettings } from './run-settings.js'
@@ -78,6 +80,18 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
 
   get echoes(): boolean {
     return this.queue.policy.workflowEchoConfiguration
+  }
+
+  readonly bulkTarget: BulkTarget = {
+    matching: (query) =>
+      matchesOf<WorkflowRunState>(
+        readRunCancel(query, this.queue.policy),
+        (wanted) => this.records.select(wanted).items,
+        (run, cause) => {
+          if (run.isStarted) this.completion.cancel(run.id, cause)
+        },
+      ),
+    seqOf: (id) => this.get(id)?.seq,
   }
 
   reset(): void {

@@ -106,6 +106,7 @@ test('escapes all other names and the expected values', async () => {
   sandbox.destinations.on('https://shop.test/*', () => new Response(evil, { status: 500, headers: { 'x-tag': 'a' } }))
   sandbox.queue.publish({ to: `https://shop.test/${encodeURIComponent(evil)}`, retries: 0, label: 'a' })
   await sandbox.clock.drain()
+  sandbox.queue.cancelMessages({ label: evil })
   const headers = { authorization: `Bearer ${tokens.store}` }
   await fetch(urls.store, { method: 'POST', headers, body: JSON.stringify([evil, evil, evil]) })
   const failures: readonly (readonly [keyof typeof sandboxMatchers, ...unknown[]])[] = [
@@ -116,6 +117,7 @@ test('escapes all other names and the expected values', async () => {
     ['toHaveDeadLetter', { to: evil, error: new RegExp(evil.replace(/[[\]()]/g, '.')) }],
     ['toHaveDeliveredCallback', { to: evil, headers: { [evil]: evil } }],
     ['toHaveDeduplicated', { deduplicationId: evil }],
+    ['toHaveBulkAction', { filter: { [evil]: evil } }],
     ['toHaveValidSignature', { to: evil, claims: { [evil]: evil } }],
     ['toHaveCost', { messages: 99 }],
     ['toHaveSchedule', { to: evil, cron: evil }],

@@ -34,6 +34,7 @@ describe('an unknown field', () => {
     ['toHaveDelivered', { tries: 2 }, 'attempts'],
     ['toHaveDelivered', { deliverdAt: 0 }, 'deliveredAt'],
     ['toHaveDeadLetter', { dlqid: 'x' }, 'dlqId'],
+    ['toHaveBulkAction', { filters: { label: 'a' } }, 'filter'],
     ['toHaveDeliveredCallback', { sourceMessage: 'x' }, 'sourceMessageId'],
     ['toHaveDeduplicated', { deduplicated: true }, 'deduplicationId'],
     ['toHaveValidSignature', { claim: {} }, 'claims'],

@@ -109,7 +109,10 @@ export async function world(): Promise<World> {
   }
 }
 
-/** Three outbound requests to a bank: one with a lost response, one rejected, one successful. */
+/**
+ * Three outbound requests to a bank: one with a lost response, one rejected, one successful. Two bulk actions: one
+ * cancels two of three messages, the other no run.
+ */
 async function bankSandbox(startAt: string): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt })
   const { outbound } = sandbox
@@ -120,6 +123,9 @@ async function bankSandbox(startAt: string): Promise<Sandbox> {
     outbound.fetch('https://bank.test/charges', { method: 'POST', body: JSON.stringify({ amount }), headers })
   for (const amount of [5, 5, 6]) await charge(amount).catch(() => undefined)
   outbound.takes('POST', 'https://bank.test/charge')
+  for (const label of ['spring,mail', 'spring', 'autumn']) sandbox.queue.publish({ to: mail, delay: '1h', label })
+  sandbox.queue.cancelMessages({ label: 'spring', host: ['shop.test', 'b.test'] })
+  sandbox.workflow.cancelRuns()
   return sandbox
 }
 
@@ -233,6 +239,28 @@ export const rows: readonly Row[] = [
   says(
     no('toHaveDeadLetter', 'queue', { to: orders, status: 200 }),
     "✓ to   ✓ status   ✗ state: expected 'FAILED', received 'DELIVERED'",
+  ),
+  // toHaveBulkAction
+  yes(
+    'toHaveBulkAction',
+    'bank',
+    { filter: { label: 'spring' }, total: 2, of: 'messages', state: 'FINISHED' },
+    { times: 1 },
+  ),
+  yes('toHaveBulkAction', 'bank', { filter: { label: ['spring'], host: ['shop.test', 'b.test'] } }),
+  yes('toHaveBulkAction', 'bank', {}, { times: 2 }),
+  yes('toHaveBulkAction', 'bank', { of: 'runs', total: 0 }),
+  no('toHaveBulkAction', 'bank', { filter: { label: 'autumn' } }),
+  no('toHaveBulkAction', 'bank', { filter: { host: 'shop.test' } }),
+  no('toHaveBulkAction', 'bank', { filter: { queueName: 'q' } }),
+  no('toHaveBulkAction', 'bank', { of: 'runs', total: 2 }),
+  no('toHaveBulkAction', 'bank', { state: 'IN_PROGRESS' }),
+  no('toHaveBulkAction', 'bank', { actionId: 'act_x' }),
+  no('toHaveBulkAction', 'queue', {}),
+  says(
+    no('toHaveBulkAction', 'bank', { of: 'messages', total: 3 }),
+    /Nearest of 2:\n {2}#\d+ .*bulk action act_\w+ to cancel 2 messages \(label spring; host shop\.test, b\.test\): FINISHED/,
+    '✗ total: expected 3, received 2',
   ),
   // toHaveDeliveredCallback
   yes(

@@ -105,7 +105,7 @@ const exactly = (word: unknown, flags?: string): unknown =>
   typeof word === 'string' ? new RegExp(`^${word}$`, flags) : word
 
 const ofMessages = ['toHavePublished', 'toHaveDelivered', 'toHaveDeadLetter', 'toHaveDeliveredCallback'] as const
-const counting = [...ofMessages, 'toHaveExecuted', 'toHaveSchedule', 'toHaveDeduplicated'] as const
+const counting = [...ofMessages, 'toHaveExecuted', 'toHaveSchedule', 'toHaveDeduplicated', 'toHaveBulkAction'] as const
 
 const mistake = (what: string, breaks: Breaks, swap: Swap): Mutant => ({ what, breaks, swap })
 
@@ -289,6 +289,10 @@ const ofTheQueue: readonly Mutant[] = [
   mistake('callbacks count as published', ['toHavePublished'], blindTo('kind')),
   mistake('what became of a message does not count', ['toHaveDelivered', 'toHaveDeadLetter'], blindTo('state')),
   mistake('a dead letter is found by its message only', ['toHaveDeadLetter'], blindTo('dlqId')),
+  mistake('the filters of a bulk action are not compared', ['toHaveBulkAction'], blindTo('filter')),
+  mistake('the number of canceled records is not compared', ['toHaveBulkAction'], blindTo('total')),
+  mistake('bulk actions of messages are those of runs', ['toHaveBulkAction'], blindTo('of')),
+  mistake('bulk actions in progress have finished', ['toHaveBulkAction'], blindTo('state')),
   mistake('attempts are not compared', ['toHaveDelivered'], blindTo('attempts')),
   mistake(
     'failed messages are overlooked',

@@ -172,7 +172,7 @@ describe('canceling messages [queue.md 1.5, 4.2]', () => {
     const id = await publish(at, { 'Service-Delay': '60s' })
     await at.clock.advance('10s')
     const answer = await at.send('DELETE', `/v2/messages/${id}`)
-    expect([answer.status, answer.json]).toEqual([200, { cancelled: 1 }])
+    expect([answer.status, answer.json]).toEqual([202, { cancelled: 1 }])
     expect((await at.send('GET', `/v2/messages/${id}`)).status).toBe(404)
     expect((await at.send('DELETE', `/v2/messages/${id}`)).status).toBe(404)
     await at.clock.drain()
@@ -293,7 +293,7 @@ describe('canceling messages [queue.md 1.5, 4.2]', () => {
     ['fromDate=1893456001000', 1],
     ['toDate=1893456000000', 4],
     ['fromDate=1893456000000&toDate=1893456001000', 5],
-    ['count=2', 2],
+    ['count=2', 5],
     ['', 5],
   ])('by filter %s cancels %i', async (query, count) => {
     const at = world()
@@ -327,7 +327,17 @@ describe('canceling messages [queue.md 1.5, 4.2]', () => {
   test('rejects misspelled filters and invalid values [queue.md 1.1]', async () => {
     const at = world()
     await publish(at, { 'Service-Delay': '1h' })
-    for (const query of ['lable=a', 'count=0', 'count=x', 'fromDate=yesterday', 'dlqIds=1']) {
+    for (const query of [
+      'lable=a',
+      'cursor=1-1',
+      'count=0',
+      'count=x',
+      'async=yes',
+      'async=',
+      'messageIds=x&async=1',
+      'fromDate=yesterday',
+      'dlqIds=1',
+    ]) {
       expect((await at.send('DELETE', `/v2/messages?${query}`)).status, query).toBe(400)
     }
     expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 1 })
@@ -352,10 +362,22 @@ describe('canceling messages [queue.md 1.5, 4.2]', () => {
     expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 1 })
   })
 
-  test('cancels at most 500 by count', async () => {
-    const at = world()
-    for (let n = 0; n < 510; n++) at.queue.publish({ to: shop, delay: '1h' })
+  test('honors count up to 500 if the policy requires it', async () => {
+    const at = world({ policy: { cancelCount: 'honored' } })
+    const ids = Array.from({ length: 510 }, () => at.queue.publish({ to: shop, delay: '1h' }).id)
     expect((await at.send('DELETE', '/v2/messages?count=9999')).json).toEqual({ cancelled: 500 })
+    expect(at.queue.messages.map(({ id }) => id)).toEqual(ids.slice(500))
+    expect((await at.send('DELETE', '/v2/messages?count=3')).json).toEqual({ cancelled: 3 })
+    expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 7 })
+  })
+
+  test('responds with 200 if the policy requires it', async () => {
+    const at = world({ policy: { cancelStatus: 200 } })
+    const id = await publish(at, { 'Service-Delay': '1h' })
+    const statuses = [`/${id}`, `?messageIds=${id}`, '', '?async=true'].map((path) =>
+      at.send('DELETE', `/v2/messages${path}`),
+    )
+    expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
   })
 })
 
@@ -390,23 +412,45 @@ describe('delivering a message now [queue.md 1.5]', () => {
     ])
   })
 
-  test('rejects queued, unknown, finished, canceled and running messages', async () => {
-    const at = world()
+  test.each([404, 400] as const)('rejects queued, unknown and ended messages, and busy ones with %i', async (busy) => {
+    const at = world({ policy: { runNowBusy: busy } })
+    const retry = async (id: string) => {
+      const { status, json } = await at.send('POST', `/v2/messages/${id}/retry`)
+      return [status, json.error]
+    }
     const queued = await publish(at, { 'Service-Delay': '1h' }, `/v2/enqueue/q/${shop}`)
-    expect((await at.send('POST', `/v2/messages/${queued}/retry`)).status).toBe(400)
-    expect((await at.send('POST', '/v2/messages/msg_x/retry')).status).toBe(404)
+    expect(await retry(queued)).toEqual([400, `invalid message: ${queued} belongs to queue q`])
+    expect(await retry('msg_x')).toEqual([404, 'message msg_x not found'])
     const cancelled = await publish(at, { 'Service-Delay': '1h' })
     await at.send('DELETE', `/v2/messages/${cancelled}`)
-    expect((await at.send('POST', `/v2/messages/${cancelled}/retry`)).status).toBe(400)
+    expect(await retry(cancelled)).toEqual([busy, `message ${cancelled} is not waiting`])
     at.destinations.on('https://shop.test/slow', async (_request, task) => {
       await task.sleep('10s')
       return new Response('ok')
     })
     const running = await publish(at, {}, '/v2/publish/https://shop.test/slow')
     await at.clock.advance('1s')
-    expect((await at.send('POST', `/v2/messages/${running}/retry`)).status).toBe(400)
+    expect(await retry(running)).toEqual([busy, `message ${running} is not waiting`])
     await at.clock.advance('10s')
-    expect((await at.send('POST', `/v2/messages/${running}/retry`)).status).toBe(404)
+    expect(await retry(running)).toEqual([404, `message ${running} is not waiting`])
+    await at.clock.advance('1h')
+    expect(await retry(cancelled)).toEqual([404, `message ${cancelled} is not waiting`])
+  })
+
+  test('changes nothing for a message in the wait list of a flow-control key [queue.md 1.5]', async () => {
+    const at = world()
+    at.destinations.respond(shop, async (_delivery, task) => {
+      await task.sleep('10s')
+      return 200
+    })
+    const limited = { 'Service-Flow-Control-Key': 'k', 'Service-Flow-Control-Value': 'parallelism=1' }
+    const [, waiting] = [await publish(at, limited), await publish(at, limited)]
+    await at.clock.advance('1s')
+    expect((await at.send('POST', `/v2/messages/${waiting}/retry`)).status).toBe(200)
+    await at.clock.advance('5s')
+    expect(at.traffic.ofType('attempt')).toHaveLength(1)
+    const { json } = await at.send('GET', '/v2/flowControl/k')
+    expect(json).toMatchObject({ waitListSize: 1, waitlistSize: 1 })
   })
 })
 

@@ -57,6 +57,7 @@ const objects: Readonly<Record<string, PublicObject>> = {
   queue: recorded<QueueEffects, Sandbox['queue']>(({ queue }) => queue, {
     publish: [{ to: shop, body: { n: 42 }, delay: '1m' }],
     cancel: ({ queue }) => [queue.messages[0]!.id],
+    cancelMessages: [{ host: 'shop.test', fromDate: new Date(0) }],
     deliverNow: ({ queue }) => [queue.messages[0]!.id],
     retryDeadLetter: ({ queue }) => [queue.deadLetters[0]!.id],
     upsertQueue: ['other', { parallelism: 3, paused: true }],
@@ -80,6 +81,7 @@ const objects: Readonly<Record<string, PublicObject>> = {
     rotate: [],
   }),
   workflow: recorded<WorkflowsEffects, Sandbox['workflow']>(({ workflow }) => workflow, {
+    cancelRuns: [{ workflowUrlStartingWith: 'https://' }],
     notify: ['approved', { by: 'Ada' }],
     stubEvent: ['approved', { by: 'Ada' }],
     skipSleeps: [],

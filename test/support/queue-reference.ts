@@ -2,7 +2,7 @@ import { formatDuration } from '../../src/kernel/duration.js'
 import { canonicalName } from '../../src/kernel/http.js'
 import type { ResolvedQueueLimits } from '../../src/policy/policy.js'
 import { retryHeaders } from '../../src/queue/delivery/retry.js'
-import { dlqFilters, logFilters, messageFilters, runFilters } from '../../src/queue/rest/message-filters.js'
+import { dlqFilters, logFilters, messageFilters, runFilters } from '../../src/queue/message/message-filters.js'
 import { ownDeliveryHeaders } from '../../src/queue/settings/forwarded-headers.js'
 import { openSettings, publishOptions } from '../../src/queue/settings/publish-options.js'
 import { plans } from '../../src/queue/settings/queue-plan.js'
@@ -70,7 +70,7 @@ ${retryHeaders.map((name) => `\`${name}\``).join(', ')}. A response with status 
 
 function filters(): string {
   const rows = [
-    ['`DELETE /v2/messages`', ['messageIds', ...messageFilters, 'fromDate', 'toDate', 'count']],
+    ['`DELETE /v2/messages`', ['messageIds', ...messageFilters, 'fromDate', 'toDate', 'async', 'count']],
     [
       '`GET /v2/dlq`, `DELETE /v2/dlq`, `POST /v2/dlq/retry`',
       ['dlqIds', ...dlqFilters, ...runFilters, 'fromDate', 'toDate', 'count', 'cursor', 'order', 'trimBody', 'source'],

@@ -1,14 +1,15 @@
+import type { Policy } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { type WorkflowWorld, workflowWorld } from './world.js'
 
 // Queries about runs, and bulk operations: filters, pages, cancellations, resumes. [workflow.md 1, 10, 11]
 
 /** Runs that sleep for long, or fail immediately. */
-function world(): WorkflowWorld & {
+function world(policy: Partial<Policy> = {}): WorkflowWorld & {
   readonly sleeps: (path: string) => string
   readonly fails: (path: string) => string
 } {
-  const made = workflowWorld()
+  const made = workflowWorld({ policy })
   return Object.assign(made, {
     sleeps: (path: string) => made.serve(path, async (context) => void (await context.sleep('long', '90d'))),
     fails: (path: string) =>
@@ -21,7 +22,7 @@ function world(): WorkflowWorld & {
   })
 }
 
-test('runs are canceled by URL (prefix or exact), labels, dates, IP address, flow-control key, and count', async () => {
+test('runs are canceled by URL (prefix or exact), labels, dates, IP address and flow-control key', async () => {
   const { ask, clock, client, sleeps, workflow } = world()
   const [one, oneMore, other] = [sleeps('/a'), sleeps('/a/b'), sleeps('/c')]
   const begin = async (url: string, id: string, more: object = {}): Promise<void> => {
@@ -29,7 +30,7 @@ test('runs are canceled by URL (prefix or exact), labels, dates, IP address, flo
   }
   const cancel = async (query: string): Promise<string[]> => {
     const { status, json } = await ask('DELETE', `/v2/workflows/runs?${query}`)
-    expect(status).toBe(200)
+    expect(status).toBe(202)
     const gone = workflow.runs.filter(({ state }) => state === 'RUN_CANCELED').map(({ id }) => id)
     const fresh = gone.filter((id) => !known.has(id))
     for (const id of fresh) known.add(id)
@@ -60,13 +61,103 @@ test('runs are canceled by URL (prefix or exact), labels, dates, IP address, flo
   await ask('POST', `/v2/trigger/${other}`, { headers: { 'x-forwarded-for': '9.9.9.9' } })
   expect(await cancel('callerIp=9.9.9.9')).toHaveLength(1)
   for (const id of ['n1', 'n2', 'n3']) await begin(other, id)
-  expect(await cancel(`${url(other)}&count=2`)).toEqual(['wfr_n1', 'wfr_n2'])
-  expect(await cancel('workflowRunIds=wfr_n3&workflowRunIds=wfr_l3&workflowRunIds=wfr_nobody')).toHaveLength(2)
+  expect(await cancel(`${url(other)}&count=2&host=app.test&path=/c`)).toEqual(['wfr_n1', 'wfr_n2', 'wfr_n3'])
+  await begin(other, 'n4')
+  expect(await cancel('workflowRunIds=wfr_n4&workflowRunIds=wfr_l3&workflowRunIds=wfr_nobody')).toHaveLength(2)
   // The older form with a JSON body.
   await begin(other, 'json')
   const { json } = await ask('DELETE', '/v2/workflows/runs', { body: { workflowRunIds: ['wfr_json'] } })
   expect(json).toEqual({ cancelled: 1 })
   expect((await ask('DELETE', '/v2/workflows/runs?colour=red')).status).toBe(400)
+})
+
+test('a cancel of runs by filters is a bulk action of runs, and ignores count', async () => {
+  const { ask, client, sleeps, workflow, queue, traffic } = world()
+  const url = sleeps('/many')
+  for (let n = 0; n < 120; n++) await client.trigger({ url })
+  const { json } = await ask('DELETE', `/v2/workflows/runs?async=true&workflowUrl=${encodeURIComponent(url)}&count=100`)
+  expect(json).toEqual({ cancelled: 120, actionId: expect.stringMatching(/^act_[0-9A-Za-z]{20}$/) })
+  expect(workflow.runs.every(({ state }) => state === 'RUN_CANCELED')).toBe(true)
+  const action = {
+    actionId: json.actionId,
+    kind: 'cancel',
+    state: 'FINISHED',
+    total: 120,
+    processed: 120,
+    createdAt: traffic.last()!.at,
+    completedAt: traffic.last()!.at,
+    filter: { workflowUrl: [url] },
+  }
+  expect((await ask('GET', `/v2/workflows/bulkActions/${json.actionId}`)).json).toEqual(action)
+  expect((await ask('GET', '/v2/workflows/bulkActions')).json).toEqual({ bulkActions: [action] })
+  expect(workflow.bulkActions).toMatchObject([{ id: json.actionId, of: 'runs', filter: { workflowUrl: [url] } }])
+  // The two families have separate lists.
+  expect((await ask('GET', '/v2/bulkActions')).json).toEqual({ bulkActions: [] })
+  expect((await ask('GET', `/v2/bulkActions/${json.actionId}`)).status).toBe(404)
+  expect(queue.bulkActions).toEqual([])
+})
+
+test('a cancel of runs takes at most 100 at once if the policy honors count', async () => {
+  const { ask, client, sleeps } = world({ cancelCount: 'honored', cancelStatus: 200 })
+  const url = sleeps('/many')
+  for (let n = 0; n < 103; n++) await client.trigger({ url })
+  const cancel = async (query: string): Promise<unknown> => {
+    const { status, json } = await ask('DELETE', `/v2/workflows/runs${query}`)
+    return [status, json.cancelled]
+  }
+  expect([await cancel('?count=2'), await cancel(''), await cancel('')]).toEqual([
+    [200, 2],
+    [200, 100],
+    [200, 1],
+  ])
+})
+
+test('a cancel of runs by IDs is no bulk action', async () => {
+  const { ask, client, sleeps, workflow } = world()
+  const { workflowRunId: id } = await client.trigger({ url: sleeps('/one') })
+  const { status, json } = await ask('DELETE', `/v2/workflows/runs?workflowRunIds=${id}&async=true`)
+  expect([status, json]).toEqual([202, { cancelled: 1 }])
+  expect(workflow.bulkActions).toEqual([])
+  for (const query of ['async=1', 'cursor=1-1', `workflowRunIds=${id}&async=x`])
+    expect((await ask('DELETE', `/v2/workflows/runs?${query}`)).status, query).toBe(400)
+})
+
+test('cancelRuns() cancels runs by the exact URL, by its beginning, or all', async () => {
+  const { client, sleeps, workflow } = world()
+  const [one, more, other] = [sleeps('/a'), sleeps('/a/b'), sleeps('/c')]
+  for (const [n, url] of [one, more, other, other].entries())
+    await client.trigger({ url, workflowRunId: String(n), label: `l${n}` })
+  const canceled = (): string[] => workflow.runs.filter(({ state }) => state === 'RUN_CANCELED').map(({ id }) => id)
+  expect(workflow.cancelRuns({ workflowUrl: one })).toMatchObject({ total: 1, processed: 1, state: 'FINISHED' })
+  expect(canceled()).toEqual(['wfr_0'])
+  workflow.cancelRuns({ workflowUrlStartingWith: [one], label: ['l1', 'l2'] })
+  expect(canceled()).toEqual(['wfr_0', 'wfr_1'])
+  expect(workflow.cancelRuns().total).toBe(2)
+  expect(workflow.cancelRuns().total).toBe(0)
+  expect(() => workflow.cancelRuns({ workflowUrl: one, workflowUrlStartingWith: one })).toThrow('exclude each other')
+  expect(() => workflow.cancelRuns({ workflowURL: one } as never)).toThrow('Did you mean "workflowUrl"')
+  expect(() => workflow.cancelRuns({ label: undefined } as never)).toThrow('label must be a text')
+})
+
+test('bulkActionTime: runs are canceled step by step, and later runs are left alone', async () => {
+  const { ask, clock, client, sleeps, workflow } = world({ bulkActionTime: '40s' })
+  const url = sleeps('/slow')
+  for (let n = 0; n < 4; n++) await client.trigger({ url, workflowRunId: String(n) })
+  const { json } = await ask('DELETE', '/v2/workflows/runs', { body: { async: true } })
+  expect(json).toMatchObject({ cancelled: 4 })
+  await client.trigger({ url, workflowRunId: 'late' })
+  const canceled = (): number => workflow.runs.filter(({ state }) => state === 'RUN_CANCELED').length
+  for (const done of [1, 2, 3]) {
+    await clock.advance('10s')
+    expect(canceled()).toBe(done)
+    expect((await ask('GET', `/v2/workflows/bulkActions/${json.actionId}`)).json).toMatchObject({
+      state: 'IN_PROGRESS',
+      processed: done,
+    })
+  }
+  await clock.advance('10s')
+  expect(canceled()).toBe(4)
+  expect(workflow.getRun('wfr_late').state).toBe('RUN_STARTED')
 })
 
 test('the grouped log has pages of ten, filters, named runs, and truncated bodies', async () => {

@@ -37,6 +37,7 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
     'guides/schedules.md',
     'guides/flow-control.md',
     'guides/fan-out.md',
+    'guides/cancellations.md',
     'guides/idempotency.md',
     'guides/signatures.md',
     'statistics.md',

@@ -26,6 +26,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   attempt: { group: 'Messages', lane: 1, name: 'Delivery attempt' },
   message: { group: 'Messages', lane: 1, name: 'Change of a message' },
   'dead-letter': { group: 'Messages', lane: 1, name: 'Dead letter' },
+  'bulk-action': { group: 'Messages', lane: 1, name: 'Bulk action' },
   'flow-control': { group: 'Messages', lane: 1, name: 'Flow control' },
   setting: { group: 'Messages', lane: 1, name: 'Setting' },
   workflow: { group: 'Workflows', lane: 1, name: 'Workflow run' },

@@ -46,6 +46,10 @@ interface Fields {
   readonly state: string
   readonly reason?: string
   readonly dlqId: string
+  readonly actionId: string
+  readonly of: string
+  readonly total: number
+  readonly filter?: Readonly<Record<string, readonly string[]>>
   readonly status: number
   readonly runId: string
   readonly runIds: readonly string[]
@@ -137,6 +141,11 @@ const tellers: Readonly<Record<string, Teller>> = {
     head: `dead letter of ${shortId(entry.messageId)} to`,
     url: entry.url,
     end: statusText(entry.status, entry.error),
+  }),
+  'bulk-action': (entry) => ({
+    head: `bulk action ${shortId(entry.actionId)} to cancel ${plural(entry.total, entry.of === 'messages' ? 'message' : 'run')}`,
+    end: lower(entry.state),
+    notes: Object.entries(entry.filter ?? {}).map(([name, values]) => `${name} ${values.map(wordOf).join(', ')}`),
   }),
   workflow: (entry) => ({ head: `workflow run ${shortId(entry.runId)} of`, url: entry.url, end: lower(entry.state) }),
   step: (entry) => ({ head: stepText(entry), end: entry.planned ? 'planned' : 'submitted' }),

@@ -24,6 +24,7 @@ import { bytesPerUnit, unitsPerRow } from '../../../src/kernel/work.js'
 import type { Policy } from '../../../src/policy/policy.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { maxEvent } from '../../../src/protocol/event-stream.js'
+import { maxInProgress } from '../../../src/queue/bulk-actions.js'
 import { maxWait as longestHeader } from '../../../src/queue/delivery/retry.js'
 import { maxRedirects } from '../../../src/queue/destinations/destinations.js'
 import { largeResponseBytes, leastParallel, maxBuffered } from '../../../src/queue/destinations/network.js'
@@ -631,7 +632,12 @@ export const limitAreas: Readonly<Record<string, readonly LimitRow[]>> = {
       'bytes',
       'the quota error of the service',
     ),
-    policy('maxCancelCount', '`count` of a bulk cancel', 'messages', 'only this number of messages is canceled'),
+    policy(
+      'maxCancelCount',
+      "`count` of a cancel by filters, with `cancelCount: 'honored'`",
+      'messages',
+      'only this number of messages is canceled',
+    ),
     policy('maxLogPageSize', 'entries of one page of the log', 'entries', 'the page has only this number of entries'),
     policy('maxRatePeriod', 'rate period of flow control', 'ms', 'status 400'),
     policy('maxRetryDelay', 'delay before a retry', 'ms', 'the delay is shortened to the limit'),
@@ -641,6 +647,7 @@ export const limitAreas: Readonly<Record<string, readonly LimitRow[]>> = {
       'ms',
       'the delivery fails',
     ),
+    fixed('bulk actions in progress, of messages or of workflow runs', maxInProgress, 'actions', 'status 412'),
     fixed('retries of a message', maxRetries, 'retries', 'status 400'),
     fixed('delay in a response header', longestHeader, 'characters', 'the header is ignored'),
     fixed('expression of a retry delay', maxExpression, 'characters', 'status 400'),

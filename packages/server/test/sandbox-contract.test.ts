@@ -205,6 +205,30 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(await queue.cancel(id)).toBe(false)
     })
 
+    test('cancels messages by filters as a bulk action', async () => {
+      const { queue } = sandbox
+      for (const label of ['spring', 'spring', 'autumn']) await queue.publish({ to: shop, delay: '1h', label })
+      const at = Date.parse('2030-01-01T09:00:00Z')
+      const action = await queue.cancelMessages({ label: ['spring', 'summer'], toDate: new Date(at) })
+      const expected = {
+        id: action.id,
+        of: 'messages',
+        state: 'FINISHED',
+        total: 2,
+        processed: 2,
+        createdAt: at,
+        completedAt: at,
+        filter: { label: ['spring', 'summer'], toDate: [String(at)] },
+      }
+      expect(printed(action)).toStrictEqual(expected)
+      expect(printed(await queue.bulkActions)).toStrictEqual([expected])
+      expect(await queue.snapshot()).toHaveBulkAction({ actionId: action.id, filter: { label: ['spring', 'summer'] } })
+      for (const filter of [{ lable: 'x' }, { label: undefined }, { label: [] }, { label: 7 }])
+        await expect((async () => queue.cancelMessages(filter as never))()).rejects.toThrow('label')
+      expect(await queue.messages).toHaveLength(1)
+      expect((await queue.cancelMessages()).total).toBe(1)
+    })
+
     test('delivers a waiting message now', async () => {
       const { queue, clock, destinations } = sandbox
       const recorder = await destinations.record(shop)
@@ -454,6 +478,18 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       await expect((async () => sandbox.workflow.notify('approved', 1, { runId: 'wfr_none' }))()).rejects.toThrow(
         'wfr_none',
       )
+    })
+
+    test('are canceled by filters as a bulk action', async () => {
+      const { workflow } = sandbox
+      const id = await begun()
+      expect(await workflow.cancelRuns({ workflowUrl: 'https://other.test/' })).toMatchObject({ of: 'runs', total: 0 })
+      expect(await workflow.getRun(id).state).toBe('RUN_STARTED')
+      const action = await workflow.cancelRuns({ workflowUrl: shop })
+      expect(printed(await workflow.bulkActions)).toMatchObject([{ total: 0 }, printed(action)])
+      expect(await workflow.getRun(id).state).toBe('RUN_CANCELED')
+      await expect((async () => workflow.cancelRuns({ workflowURL: shop } as never))()).rejects.toThrow('workflowUrl')
+      expect(await workflow.cancelRuns()).toMatchObject({ total: 0, filter: {} })
     })
 
     test('are canceled once', async () => {

@@ -3,6 +3,7 @@ import { farthest, invalidDump, shortened } from '../../kernel/dump-problems.js'
 import { canonicalName, headerMap } from '../../kernel/http.js'
 import { endOfTime, iso } from '../../kernel/instant.js'
 import { bytesOf } from '../../kernel/portable.js'
+import type { DumpedBulkAction } from '../bulk-actions.js'
 import type { RestoredLogEntry } from '../delivery/delivery-scheduler.js'
 import type { Message, RunMessage } from '../message/message.js'
 import { plainHeaders } from '../publish/publish.js'
@@ -137,10 +138,36 @@ export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
   duplicates: v.optional(
     v.array(v.object({ of: v.picklist(['message', 'schedule']), key: portable, id: v.string(), until: time })),
   ),
+  bulkActions: v.optional(
+    v.array(
+      v.object({
+        id,
+        of: v.picklist(['messages', 'runs']),
+        filter: v.custom<DumpedBulkAction['filter']>(areFilters, 'must be an object with a list of texts per filter'),
+        total: count,
+        processed: count,
+        createdAt: time,
+        completedAt: v.optional(time),
+        endsAt: v.optional(time),
+        through: v.optional(v.string()),
+      }),
+    ),
+  ),
   keys: v.optional(v.object({ current: text, next: text, former: v.array(text) })),
   runs: v.optional(v.array(dumpedRun)),
   workflowUrls: v.optional(v.array(v.string())),
 })
+
+/**
+ * `v.record()` would drop a filter with a name such as `constructor`, and an empty list does not count as a filter. With
+ * either, the action would cancel more than it should.
+ */
+function areFilters(given: unknown): boolean {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return false
+  return Object.values(given).every(
+    (values) => Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === 'string'),
+  )
+}
 
 /**
  * Parses the dump of a queue.
@@ -174,6 +201,7 @@ function fill(queue: QueueEngine, dump: QueueDump): void {
   checkOnce('schedule', dump.schedules, ({ id }) => id)
   checkOnce('dead letter', dump.deadLetters, ({ id }) => id)
   checkOnce('run', dump.runs ?? [], ({ id }) => id)
+  checkOnce('bulk action', dump.bulkActions ?? [], ({ id }) => id)
   for (const group of dump.urlGroups) within(`url group ${group.name}`, () => loadGroup(queue, group))
   for (const row of dump.queues) within(`queue ${row.name}`, () => loadQueue(queue, row))
   for (const key of dump.flowControlKeys) loadKey(queue, key)
@@ -181,6 +209,8 @@ function fill(queue: QueueEngine, dump: QueueDump): void {
   for (const schedule of dump.schedules) within(`schedule ${schedule.id}`, () => loadSchedule(queue, schedule))
   for (const letter of dump.deadLetters.toSorted((a, b) => a.time - b.time)) loadLetter(queue, letter)
   loadDuplicates(queue, dump.duplicates ?? [])
+  for (const action of (dump.bulkActions ?? []).toSorted((a, b) => a.createdAt - b.createdAt))
+    within(`bulk action ${action.id}`, () => loadBulkAction(queue, action))
   if (dump.keys !== undefined) queue.keys.replace(dump.keys)
 }
 
@@ -365,6 +395,21 @@ function loadLetter(queue: QueueEngine, dumped: DumpedDeadLetter): void {
   }
   const reply = { status, headers, body: bytesOf(dumped.body), ...(error !== undefined && { error }) }
   queue.courier.deadLetters.add(message, reply, { id, time: at })
+}
+
+function loadBulkAction(queue: QueueEngine, action: DumpedBulkAction): void {
+  const { id, of, total, processed, createdAt, completedAt } = action
+  checkPast(queue, `bulk action ${id}`, 'was accepted', createdAt)
+  if (completedAt !== undefined) checkPast(queue, `bulk action ${id}`, 'finished', completedAt)
+  if (processed > total)
+    throw new TypeError(
+      `The bulk action ${shortened(id)} of the dump has processed ${processed} records of ${total}. processed must be at most total.`,
+    )
+  if (of === 'runs' && queue.workflows === undefined)
+    throw new TypeError(
+      `The bulk action ${shortened(id)} of the dump cancels workflow runs, but this queue has no workflow engine. Load the dump into a sandbox.`,
+    )
+  queue.bulkActions.restore(action)
 }
 
 function checkPast(queue: QueueEngine, thing: string, happened: string, at: number): void {

@@ -3,6 +3,7 @@ import { definedFields } from '../../kernel/defined-fields.js'
 import type { HeaderList } from '../../kernel/http.js'
 import { type PortableString, portableString } from '../../kernel/portable.js'
 import type { MessageKind } from '../../kernel/traffic-log.js'
+import type { DumpedBulkAction } from '../bulk-actions.js'
 import type { DeadLetter } from '../delivery/callbacks-and-dead-letters.js'
 import type { FlowKey } from '../delivery/flow-key.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
@@ -245,6 +246,8 @@ export interface QueueDump {
   readonly log?: readonly DumpedLogEntry[] | undefined
   /** Deduplication keys in use, whose windows have not ended. Default: none. */
   readonly duplicates?: readonly DumpedDuplicate[] | undefined
+  /** Bulk actions of the last seven days, oldest first. Default: none. */
+  readonly bulkActions?: readonly DumpedBulkAction[] | undefined
   /** Signing keys. If absent, a load leaves the keys of the queue unchanged. */
   readonly keys?: { readonly current: string; readonly next: string; readonly former: readonly string[] } | undefined
   /** Workflow runs, oldest first. */
@@ -261,6 +264,7 @@ export function dumpOf(queue: QueueEngine): QueueDump {
   // Add the messages of dead letters, because a dead letter may exist longer than the log entries about its message.
   for (const { message } of letters) known.add(message)
   const runs = queue.workflows?.dump(known)
+  const bulkActions = queue.bulkActions.dump()
   // Add messages to which workflow runs or callbacks refer. These may exist longer than the log entries about the
   // message.
   const messages = new Set([...known, ...(runs?.messages ?? [])])
@@ -279,6 +283,7 @@ export function dumpOf(queue: QueueEngine): QueueDump {
       ...queue.publisher.published.remembered(queue.now()).map(dumpedDuplicate('message')),
       ...queue.publisher.scheduled.remembered(queue.now()).map(dumpedDuplicate('schedule')),
     ],
+    ...(bulkActions.length > 0 && { bulkActions }),
     keys: { ...queue.keys.pair(), former: [...queue.keys.former] },
     ...(runs !== undefined && runs.runs.length > 0 && { runs: runs.runs }),
     ...(runs !== undefined && runs.urls.length > 0 && { workflowUrls: runs.urls }),

@@ -1,10 +1,10 @@
 import { decodeSegment } from '../../kernel/http.js'
 import { json } from '../../protocol/call.js'
 import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
+import type { QueryValues } from '../message/message-filters.js'
 import type { QueueEngine } from '../queue-engine.js'
 import { readPeriod } from '../settings/publish-options.js'
 import { refusals } from '../settings/queue-rejections.js'
-import type { QueryValues } from './message-filters.js'
 import { done, found, type QueueApi, type QueueEndpoint, queryOf, row } from './reading.js'
 import { flowKeyShape } from './response-shapes.js'
 

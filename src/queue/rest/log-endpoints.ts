@@ -1,8 +1,8 @@
 import { json } from '../../protocol/call.js'
 import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { LogEntry } from '../message/message.js'
+import { logFilters, readFilters, readTrimBody } from '../message/message-filters.js'
 import { refusals } from '../settings/queue-rejections.js'
-import { logFilters, readFilters, readTrimBody } from './message-filters.js'
 import { type QueueApi, type QueueEndpoint, queryOf, row } from './reading.js'
 import { logShape } from './response-shapes.js'
 

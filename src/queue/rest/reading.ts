@@ -5,10 +5,10 @@ import { hasMoreValues } from '../../kernel/json-depth.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 import { empty } from '../../protocol/call.js'
 import { settingName } from '../../protocol/dialect.js'
-import type { Endpoint, RawResponse, ServiceRequest } from '../../protocol/service.js'
+import type { Endpoint, LateResponse, RawResponse, ServiceRequest } from '../../protocol/service.js'
+import type { QueryValues } from '../message/message-filters.js'
 import type { QueueEngine } from '../queue-engine.js'
 import { refusals } from '../settings/queue-rejections.js'
-import type { QueryValues } from './message-filters.js'
 
 export interface QueueApi {
   readonly queue: QueueEngine
@@ -20,7 +20,7 @@ export function row(
   method: string | readonly string[],
   path: string,
   summary: string,
-  run: (call: ServiceRequest, api: QueueApi) => RawResponse,
+  run: (call: ServiceRequest, api: QueueApi) => RawResponse | LateResponse,
   more: Pick<QueueEndpoint, 'facts' | 'limit' | 'point'> = {},
 ): QueueEndpoint {
   return { method, path, auth: 'bearer', summary, run, ...factOf(path), ...more }

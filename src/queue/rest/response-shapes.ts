@@ -1,6 +1,7 @@
 import { type Bytes, isUtf8, text, toBase64 } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
 import type { ResolvedPolicy } from '../../policy/policy.js'
+import type { BulkAction } from '../bulk-actions.js'
 import type { DeadLetter } from '../delivery/callbacks-and-dead-letters.js'
 import type { FlowKey } from '../delivery/flow-key.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
@@ -183,12 +184,21 @@ export function urlGroupShape(group: UrlGroup): Shape {
   }
 }
 
-/** Returns a flow-control key as JSON. [queue.md 1.11; service.md Flow control key entry] */
+/** Returns a bulk action as JSON. [queue.md 1.5] */
+export function bulkActionShape({ id, state, total, processed, createdAt, completedAt, filter }: BulkAction): Shape {
+  return { actionId: id, kind: 'cancel', state, total, processed, createdAt, completedAt, filter }
+}
+
+/**
+ * Returns a flow-control key as JSON. The size of the wait list has two names, because the documents of the queue and
+ * of workflows spell it differently. [queue.md 1.11; service.md Flow control key entry]
+ */
 export function flowKeyShape(key: FlowKey, now: number): Shape {
   key.refresh(now)
   return {
     flowControlKey: key.key,
     waitListSize: key.waitListSize,
+    waitlistSize: key.waitListSize,
     parallelismMax: key.parallelismMax,
     parallelismCount: key.parallelismCount,
     rateMax: key.rateMax,

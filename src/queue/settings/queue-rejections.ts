@@ -39,6 +39,12 @@ export const refusals = {
   /** This package chose the status and the form of this text; public sources leave both open. [queue.md 1.13] */
   quota: (name: string, limit: number, status: number): QueueRejection =>
     new QueueRejection(status, `quota ${name} exceeded, current limit: ${limit}`),
+  /** The text is not public. [queue.md 1.5] */
+  notWaiting: (id: string, status: number): QueueRejection =>
+    new QueueRejection(status, `message ${id} is not waiting`),
+  /** The text is not public. [queue.md 1.5] */
+  stillCanceling: (): QueueRejection =>
+    new QueueRejection(429, 'the bulk action did not finish within one minute and continues in the background'),
   notFound: (thing: string, id: string): QueueRejection => new QueueRejection(404, `${thing} ${id} not found`),
   invalid: (field: string, reason: string): QueueRejection => new QueueRejection(400, `invalid ${field}: ${reason}`),
   /** Public sources quote the beginning of this text: `Invalid cron expression`. */

@@ -32,8 +32,13 @@ export interface Feeding extends Subscriber, EventOutlet {
 /** Adds a reader to the source of events. The confirmations of the reader's subscriptions are sent first. */
 export type Join = (front: RestStore, reader: Feeding, feed: Feed, names: readonly Bytes[]) => void | Promise<void>
 
+/** Endpoint of an event stream, whose response begins immediately. */
+interface StreamEndpoint extends Endpoint<RestStore, User> {
+  run(call: ServiceRequest<User>, front: RestStore): RawResponse | Promise<RawResponse>
+}
+
 /** Returns the endpoints of event streams for any event source. */
-export function streamEndpoints(join: Join): readonly Endpoint<RestStore, User>[] {
+export function streamEndpoints(join: Join): readonly StreamEndpoint[] {
   return [
     {
       method: methods,

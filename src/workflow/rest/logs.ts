@@ -2,20 +2,19 @@ import { type Bytes, text } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
 import { cursorSequence, type RecordQuery } from '../../kernel/indexed-records.js'
 import { json } from '../../protocol/call.js'
-import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
+import type { LateResponse, RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { Message } from '../../queue/message/message.js'
-import { readTrimBody } from '../../queue/rest/message-filters.js'
+import { readAsync, readTrimBody } from '../../queue/message/message-filters.js'
+import { bulkActionEndpoints, cancelMatching } from '../../queue/rest/bulk-action-endpoints.js'
 import { type QueueEndpoint, queryAndBody, queryOf, row } from '../../queue/rest/reading.js'
 import { refusals } from '../../queue/settings/queue-rejections.js'
+import { readRunFilters } from '../run-filters.js'
 import { eventsOf, type LogView, runShape } from '../run-log.js'
 import type { WorkflowEngine } from '../workflow-engine.js'
 import type { WorkflowRunState } from '../workflow-run.js'
-import { readRunFilters } from './run-filters.js'
 
 /** Maximum number of runs per page. [workflow.md 10] */
 const runsOfPage = 10
-/** Maximum number of runs that one request can cancel. [workflow.md 1] */
-const cancelledAtOnce = 100
 /** Maximum number of lines per page of the flat log. [queue.md 1.12] */
 const eventsOfPage = 1000
 
@@ -32,6 +31,7 @@ export function logEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[
       events(call, workflows),
     ),
     row('DELETE', '/v2/workflows/runs', 'Cancel many runs, by ids or filters.', (call) => cancelMany(call, workflows)),
+    ...bulkActionEndpoints('runs', '/v2/workflows/bulkActions'),
   ]
 }
 
@@ -118,22 +118,18 @@ function cursorOf(query: ReadonlyMap<string, readonly string[]>): number {
   return sequence
 }
 
-/** Cancels runs and returns how many it canceled. Unknown IDs and ended runs do not count. [workflow.md 1] */
-function cancelMany(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
+/**
+ * Cancels runs by IDs, or everything that matches the filters as a bulk action. Unknown IDs and ended runs do not
+ * count. [workflow.md 1]
+ */
+function cancelMany(call: ServiceRequest, workflows: WorkflowEngine): RawResponse | LateResponse {
   const query = queryAndBody(call)
+  const { queue } = workflows
   const ids = query.get('workflowRunIds')
-  const found =
-    ids === undefined
-      ? workflows.records.select(cancelSelection(query)).items
-      : ids.flatMap((value) => value.split(',')).flatMap((id) => workflows.get(id.trim()) ?? [])
+  if (ids === undefined) return cancelMatching(call, query, { queue, of: 'runs' })
+  readAsync(query)
+  const found = ids.flatMap((value) => value.split(',')).flatMap((id) => workflows.get(id.trim()) ?? [])
   const open = found.filter((run) => run.isStarted)
   for (const run of open) if (run.isStarted) workflows.completion.cancel(run.id, call.cause)
-  return json({ cancelled: open.length })
-}
-
-function cancelSelection(query: ReadonlyMap<string, readonly string[]>): RecordQuery<WorkflowRunState> {
-  if (query.has('cursor')) throw refusals.invalid('filter', '"cursor" is not known')
-  const rules = { defaultCount: cancelledAtOnce, maxCount: cancelledAtOnce }
-  const selection = readRunFilters(query, rules, true)
-  return { ...selection, only: (run) => run.isStarted && selection.only!(run) }
+  return json({ cancelled: open.length }, queue.policy.cancelStatus)
 }

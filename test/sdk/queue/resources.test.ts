@@ -248,6 +248,7 @@ describe.each(ways)('through %s', (way) => {
       expect(await flow.get('k/1')).toEqual({
         flowControlKey: 'k/1',
         waitListSize: 0,
+        waitlistSize: 0,
         parallelismMax: 10,
         parallelismCount: 0,
         rateMax: 100,

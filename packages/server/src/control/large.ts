@@ -70,10 +70,11 @@ export function sizeOfStore({ store }: Pick<Sandbox, 'store'>): number {
   return size
 }
 
-/** Returns the estimated size of all known messages, including ended messages. */
+/** Returns the estimated size of all known messages, including ended messages, and of all bulk actions. */
 export function sizeOfQueue(queue: Queue): number {
-  let size = 0
-  for (const message of engineOf(queue).courier.byId.values()) size += around.entry + weightOfMessage(message)
+  const { bulkActions, courier } = engineOf(queue)
+  let { size } = bulkActions
+  for (const message of courier.byId.values()) size += around.entry + weightOfMessage(message)
   return size
 }
 

@@ -1,6 +1,7 @@
 import { latin1, utf8 } from '../../../../src/kernel/bytes.js'
 import { HttpError, jsonText } from '../../../../src/protocol/call.js'
 import type { RawResponse } from '../../../../src/protocol/service.js'
+import type { BulkAction } from '../../../../src/queue/bulk-actions.js'
 import { inSlices } from './large.js'
 import type { OperationContext } from './operation.js'
 
@@ -32,6 +33,13 @@ interface ListOptions<T> {
    * together.
    */
   readonly size?: (item: T) => number
+}
+
+/** Options for lists of bulk actions. */
+export const bulkActionList: ListOptions<BulkAction> = {
+  of: 'bulk actions',
+  view: (action) => action.toJSON(),
+  size: ({ filter }) => JSON.stringify(filter).length,
 }
 
 /**

@@ -9,9 +9,9 @@ import type { Message } from '../../../../src/queue/message/message.js'
 import { signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
 import { refuseLarge, roomAtOnce, sizeOfQueue } from './large.js'
 import { type ControlOperation, order, regional } from './operation.js'
-import { listed, partOf } from './operation-parts.js'
+import { bulkActionList, listed, partOf } from './operation-parts.js'
 import { refusing } from './refusing.js'
-import { base64, nothing, time } from './schemas.js'
+import { base64, filtered, nothing, time } from './schemas.js'
 
 const publish = v.looseObject({
   to: v.string(),
@@ -150,6 +150,22 @@ export const queueOrders: readonly ControlOperation[] = regional([
     },
     run: ({ queue }, _, { params }) => ({ canceled: queue.cancel(known(queue, params).id) }),
   }),
+  order({
+    method: 'POST',
+    path: '/queue/messages/cancel',
+    summary:
+      'Cancels all pending messages that match the filters of `queue.cancelMessages()`, and returns the bulk action. Without filters, cancels all.',
+    body: filtered,
+    example: { filter: { label: 'campaign' } },
+    run: ({ queue }, { filter }) => refusing(() => queue.cancelMessages(filter).toJSON()),
+  }),
+  {
+    method: 'GET',
+    path: '/queue/bulk-actions',
+    summary: 'Returns the bulk actions that cancel messages, of the last seven days, oldest first.',
+    query: partOf,
+    run: ({ queue }, _, asked) => listed(queue.bulkActions, asked, bulkActionList),
+  },
   order({
     method: 'POST',
     path: '/queue/messages/:id/deliver-now',

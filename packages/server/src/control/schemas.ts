@@ -47,4 +47,11 @@ export const pastInstant: v.GenericSchema<number | string | { seq: number } | Jo
 /** Binary data, as an object with a base64 text. */
 export const base64: v.GenericSchema<{ base64: string }> = v.strictObject({ base64: v.pipe(v.string(), v.base64()) })
 
+/** Filters of a bulk cancel. The method that gets them checks their names and values. */
+export const filtered: v.GenericSchema<{ filter?: object | undefined }> = v.strictObject({
+  filter: v.optional(
+    v.custom<object>((given) => typeof given === 'object' && given !== null, 'must be an object of filters'),
+  ),
+})
+
 export const nothing: v.GenericSchema<object> = v.strictObject({})

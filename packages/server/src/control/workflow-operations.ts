@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { wordOfWire } from '../../../../src/client/portable-reply.js'
 import { type ControlOperation, order, regional } from './operation.js'
-import { listed, partOf } from './operation-parts.js'
+import { bulkActionList, listed, partOf } from './operation-parts.js'
 import { refusing } from './refusing.js'
-import { base64, nothing } from './schemas.js'
+import { base64, filtered, nothing } from './schemas.js'
 
 /** Operations on `sandbox.workflow`. */
 export const workflowOrders: readonly ControlOperation[] = regional([
@@ -64,6 +64,22 @@ export const workflowOrders: readonly ControlOperation[] = regional([
     body: nothing,
     run: ({ workflow }, _, { params }) => refusing(() => workflow.getRun(params.id ?? '').cancel()),
   }),
+  order({
+    method: 'POST',
+    path: '/workflow/runs/cancel',
+    summary:
+      'Cancels all runs that match the filters of `workflow.cancelRuns()` and have not ended, and returns the bulk action. Without filters, cancels all.',
+    body: filtered,
+    example: { filter: { workflowUrl: 'https://shop.test/api/order' } },
+    run: ({ workflow }, { filter }) => refusing(() => workflow.cancelRuns(filter).toJSON()),
+  }),
+  {
+    method: 'GET',
+    path: '/workflow/bulk-actions',
+    summary: 'Returns the bulk actions that cancel workflow runs, of the last seven days, oldest first.',
+    query: partOf,
+    run: ({ workflow }, _, asked) => listed(workflow.bulkActions, asked, bulkActionList),
+  },
   order({
     method: 'POST',
     path: '/workflow/notify',

@@ -66,6 +66,9 @@ const synonyms: Readonly<Record<string, string>> = {
   urlGroup: 'topicName',
 }
 
+/** Filters of a bulk action, by the name of the query parameter. [queue.md 1.5] */
+export type ShownFilters = Readonly<Record<string, readonly string[]>>
+
 /** Filters for which a value with commas is also compared as a whole. */
 const whole = new Set(['url', 'path', 'workflowUrl'])
 const always = ['fromDate', 'toDate', 'count', 'cursor', 'order']
@@ -104,6 +107,62 @@ export function readFilters<T>(query: QueryValues, rules: FilterRules): RecordQu
     count: readCount(query, rules),
     after,
   }
+}
+
+/** Policies for cancels by filters. */
+interface CancelPolicy {
+  readonly cancelCount: 'ignored' | 'honored'
+  readonly maxCancelCount: number
+}
+
+/**
+ * Parses the filters of a cancel of messages. Without filters, everything matches.
+ * @throws QueueRejection 400 for an unknown name or an invalid value
+ */
+export function readMessageCancel<T>(query: QueryValues, policy: CancelPolicy): RecordQuery<T> {
+  const { maxCancelCount: maxCount } = policy
+  const rules = { filters: messageFilters, ids: 'messageIds', defaultCount: undefined, maxCount, others: ['async'] }
+  return readCancel(query, policy, (given) => readFilters<T>(given, rules))
+}
+
+/**
+ * Parses the filters of a cancel. If `count` is ignored, everything that matches is canceled. An invalid `count` is
+ * rejected all the same. [queue.md 1.5]
+ * @param read parses the filters as a request that lists the records does
+ * @throws QueueRejection 400 for an unknown name or an invalid value
+ */
+export function readCancel<T>(
+  query: QueryValues,
+  { cancelCount }: Pick<CancelPolicy, 'cancelCount'>,
+  read: (query: QueryValues) => RecordQuery<T>,
+): RecordQuery<T> {
+  if (query.has('cursor')) throw refusals.invalid('filter', '"cursor" is not known')
+  const { count, ...wanted } = read(query)
+  return { ...wanted, order: 'earliestFirst', count: cancelCount === 'honored' ? count : undefined }
+}
+
+/**
+ * Returns the filters of a cancel as its bulk action shows them. The functions that parse a request
+ * accept the result, too.
+ */
+export function cancelFilters(query: QueryValues, policy: Pick<CancelPolicy, 'cancelCount'>): ShownFilters {
+  const others = policy.cancelCount === 'honored' ? ['async', 'order'] : ['async', 'order', 'count']
+  const shown = new Map<string, Set<string>>()
+  for (const [given, values] of query) {
+    const name = synonyms[given] ?? given
+    if (values.length === 0 || others.includes(name)) continue
+    const parts = whole.has(name) ? values : values.flatMap(commaList)
+    // A filter such as `label=` matches nothing. Without a value, it would not count as a filter and match everything.
+    shown.set(name, new Set([...(shown.get(name) ?? []), ...(parts.length === 0 ? [''] : parts)]))
+  }
+  return Object.fromEntries([...shown].map(([name, values]) => [name, [...values]]))
+}
+
+/** Parses the parameter `async` of a cancel. @throws QueueRejection 400 unless it is `true` or `false` */
+export function readAsync(query: QueryValues): boolean {
+  const [text = 'false'] = query.get('async') ?? []
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw refusals.invalid('async', `${JSON.stringify(text)} is neither true nor false`)
 }
 
 function readCount(query: QueryValues, rules: FilterRules): number | undefined {

@@ -1,8 +1,9 @@
-import type { RecordQuery } from '../../kernel/indexed-records.js'
-import { type FilterRules, type QueryValues, readFilters } from '../../queue/rest/message-filters.js'
-import { refusals } from '../../queue/settings/queue-rejections.js'
-import { hostsOf, pathOf } from '../../queue/settings/url.js'
-import type { VendorRunState, WorkflowRunState } from '../workflow-run.js'
+import type { RecordQuery } from '../kernel/indexed-records.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
+import { type FilterRules, type QueryValues, readCancel, readFilters } from '../queue/message/message-filters.js'
+import { refusals } from '../queue/settings/queue-rejections.js'
+import { hostsOf, pathOf } from '../queue/settings/url.js'
+import type { VendorRunState, WorkflowRunState } from './workflow-run.js'
 
 /** Filters by facts that never change during a run. An index supports them. [workflow.md 1] */
 const indexed = ['workflowRunId', 'workflowCreatedAt', 'label', 'callerIp', 'flowControlKey']
@@ -26,6 +27,19 @@ export function readRunFilters(
     (test) => test !== undefined,
   )
   return { ...selection, only: (run) => tests.every((test) => test(run)) }
+}
+
+/** Maximum number of runs that one request can cancel if `count` is honored; also the default. [workflow.md 1] */
+const canceledAtOnce = 100
+
+/** Parses the filters of a cancel of runs. It selects only runs that have not ended. @throws Refusal 400 */
+export function readRunCancel(
+  query: QueryValues,
+  policy: Pick<ResolvedPolicy, 'cancelCount'>,
+): RecordQuery<WorkflowRunState> {
+  const rules = { defaultCount: canceledAtOnce, maxCount: canceledAtOnce, others: ['async'] }
+  const { only, ...wanted } = readCancel(query, policy, (given) => readRunFilters(given, rules, true))
+  return { ...wanted, only: (run) => run.isStarted && only!(run) }
 }
 
 type RunTest = (run: WorkflowRunState) => boolean

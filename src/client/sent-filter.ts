@@ -1,0 +1,11 @@
+/**
+ * Returns the filters of a bulk cancel for the server, which checks them.
+ * @throws TypeError for a filter that is `undefined`: JSON would omit it, and the server would cancel too much
+ */
+export function sentFilter(called: string, filter: object): Readonly<Record<string, unknown>> {
+  const missing = Object.entries(filter).find(([, value]) => value === undefined)
+  if (missing === undefined) return { filter }
+  throw new TypeError(
+    `${called}: ${missing[0]} must be a text or a list of texts, and not empty (got undefined). Omit ${missing[0]} to match every value.`,
+  )
+}
