@@ -1,8 +1,21 @@
 import { type Duration, milliseconds } from '../src/kernel/duration.js'
 import { instant } from '../src/kernel/instant.js'
 import { didYouMean, nearestName } from '../src/kernel/nearest-name.js'
-import { address, body, headers, type Kind, label, labels, moment, plain, runSteps, span } from './comparison-kinds.js'
+import {
+  address,
+  amount,
+  body,
+  headers,
+  type Kind,
+  label,
+  labels,
+  moment,
+  plain,
+  runSteps,
+  span,
+} from './comparison-kinds.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
+import { boundsOf } from './range.js'
 
 /**
  * Values that a pattern may contain for a field. Other values are rejected: they can never match, so `.not` would
@@ -100,14 +113,35 @@ function knownAttempt(item: unknown): boolean {
   return isAsymmetric(item) || Object.keys(item as object).every((name) => attemptNames.includes(name))
 }
 
-const stepsTaken: Takes = {
-  what: "a list of the names of steps, ['reserve', 'charge'], or of partial steps [{ name: 'charge', attempts: 2 }]",
-  check: (value) =>
-    Array.isArray(value) &&
-    value.every((item) => typeof item === 'string' || isAsymmetric(item) || (isPlainObject(item) && knownStep(item))),
+const amountTaken: Takes = {
+  what: "a whole number or a range, '<=3', '>=2' or '2..4'",
+  check: (value) => boundsOf(value) !== undefined,
 }
+const stepsTaken: Takes = {
+  what: "a list of the names of steps, ['reserve', 'charge'], of partial steps [{ name: 'charge', attempts: 2 }], or the number of finished steps, 2 or '<=3'",
+  check: (value) =>
+    boundsOf(value) !== undefined ||
+    (Array.isArray(value) &&
+      value.every(
+        (item) => typeof item === 'string' || isAsymmetric(item) || (isPlainObject(item) && knownStep(item)),
+      )),
+}
+const flowControlTaken: Takes = {
+  what: "an object with some of key, parallelism, rate and period, such as { key: 'cards', parallelism: 2 }",
+  check: (value) => isPlainObject(value) && Object.keys(value).every((name) => flowControlNames.includes(name)),
+}
+const flowControlNames: readonly string[] = ['key', 'parallelism', 'rate', 'period']
 
-const stepNames: readonly string[] = ['name', 'type', 'state', 'attempts', 'result']
+const stepNames: readonly string[] = [
+  'name',
+  'type',
+  'state',
+  'attempts',
+  'result',
+  'retries',
+  'retryDelay',
+  'flowControl',
+]
 
 function knownStep(item: object): boolean {
   return Object.keys(item).every((name) => stepNames.includes(name))
@@ -126,6 +160,8 @@ export function optional<T>(given: PatternField<T>): PatternField<T> {
 
 export const textField = <T>(read: Read<T>): PatternField<T> => field(read, plain, textTaken)
 export const numberField = <T>(read: Read<T>): PatternField<T> => field(read, plain, numberTaken)
+export const amountField = <T>(read: Read<T>): PatternField<T> => field(read, amount, amountTaken)
+export const flowControlField = <T>(read: Read<T>): PatternField<T> => optional(field(read, plain, flowControlTaken))
 export const booleanField = <T>(read: Read<T>): PatternField<T> => field(read, plain, booleanTaken)
 export const anyField = <T>(read: Read<T>): PatternField<T> => optional(field(read, plain, anythingTaken))
 export const urlField = <T>(read: Read<T>): PatternField<T> => field(read, address, addressTaken)

@@ -18,13 +18,22 @@ export function explainRun(run: WorkflowRunState, { queue }: WorkflowEngine): st
     ({ step, eventId, deadline }) =>
       `Step ${JSON.stringify(step.stepName)} waits for event ${JSON.stringify(eventId)} until ${timeText(deadline)}.`,
   )
+  const size = sizeText(run, queue)
   const begun = `Workflow run ${id} of ${shownUrl(url)} began at ${timeText(time)}`
   if (!isStarted) {
     const told = failureFunction === undefined ? [] : [explain(queue, failureFunction.id)]
-    return [`${begun} and ${end(run)}.`, ...told].join(' ')
+    return [`${begun} and ${end(run)}.`, size, ...told].join(' ')
   }
   const why = [...waiting, ...invoked(run), ...open]
-  return [`${begun} and is still running.`, ...(why.length === 0 ? [stuck(run)] : why)].join(' ')
+  return [`${begun} and is still running.`, size, ...(why.length === 0 ? [stuck(run)] : why)].join(' ')
+}
+
+/** Compares the size of a run with the limits of a run. */
+function sizeText({ finishedSteps, contextBytes }: WorkflowRunState, { policy }: QueueEngine): string {
+  const { workflowMaxSteps: steps, workflowMaxContext: bytes } = policy
+  const ofLimit = (count: number, limit: number | undefined): string =>
+    limit === undefined ? count.toLocaleString('en') : `${count.toLocaleString('en')} of ${limit.toLocaleString('en')}`
+  return `It has ${ofLimit(finishedSteps, steps)} finished steps and ${ofLimit(contextBytes, bytes)} bytes of payload and results.`
 }
 
 function end(run: WorkflowRunState): string {

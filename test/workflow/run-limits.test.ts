@@ -9,7 +9,7 @@ const most = 5
 /** Plays a route that exceeds a limit, with a failure function. */
 async function played(
   route: (context: Loose, world: WorkflowWorld) => Promise<unknown>,
-  policy: object = { maxRunSteps: most },
+  policy: object = { workflowMaxSteps: most },
 ) {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   onTestFinished(() => void vi.restoreAllMocks())
@@ -57,14 +57,14 @@ test.each(Object.keys(tooMuch))('a run with one step too many fails: %s', async 
 test('the log states the limit and that this package enforces it', async () => {
   const { traffic } = (await played(tooMuch.steps!)).world
   expect(traffic.ofType('dead-letter').map(({ error }) => error)).toEqual([
-    expect.stringMatching(/^-1 EXCEEDS_LIMIT.*more than 5 steps.*policy\.maxRunSteps.*context\.invoke/),
+    expect.stringMatching(/^-1 EXCEEDS_LIMIT.*more than 5 steps.*policy\.workflowMaxSteps.*context\.invoke/),
   ])
   const refused = traffic.ofType('request').filter(({ response: answer }) => answer?.status === 429)
   expect(refused.map(({ response: answer }) => answer?.body)).toEqual(['{"error":"-1 EXCEEDS_LIMIT"}'])
 })
 
 test('a run at the limit does not fail, and the limit is at least the documented one', async () => {
-  expect(defaultPolicy).toMatchObject({ maxRunSteps: 1000, maxRunContext: 100 * 1024 * 1024 })
+  expect(defaultPolicy).toMatchObject({ workflowMaxSteps: 1000, workflowMaxContext: 100 * 1024 * 1024 })
   for (const route of [
     async (context: Loose) => {
       for (const name of many(most)) await context.run(name, () => 1)
@@ -78,8 +78,8 @@ test('results that are too long together fail a run, independent of their number
   const route = async (context: Loose): Promise<void> => {
     for (const name of many(4)) await context.run(name, () => 'x'.repeat(1000))
   }
-  expect((await played(route, { maxRunContext: 3500 })).run.state).toBe('RUN_FAILED')
-  expect((await played(route, { maxRunContext: 5000 })).run.state).toBe('RUN_SUCCESS')
+  expect((await played(route, { workflowMaxContext: 3500 })).run.state).toBe('RUN_FAILED')
+  expect((await played(route, { workflowMaxContext: 5000 })).run.state).toBe('RUN_SUCCESS')
 })
 
 test('unrecognized repeated submissions reach a limit', async () => {

@@ -173,7 +173,7 @@ function fill(queue: QueueEngine, dump: QueueDump): void {
   checkOnce('flow-control key', dump.flowControlKeys, ({ key }) => key)
   checkOnce('schedule', dump.schedules, ({ id }) => id)
   checkOnce('dead letter', dump.deadLetters, ({ id }) => id)
-  checkOnce('run', dump.runs ?? [], ({ id }) => id)
+  checkOnce('run', dump.runs ?? [], ({ id, createdAt }) => `${id} of ${createdAt}`)
   for (const group of dump.urlGroups) within(`url group ${group.name}`, () => loadGroup(queue, group))
   for (const row of dump.queues) within(`queue ${row.name}`, () => loadQueue(queue, row))
   for (const key of dump.flowControlKeys) loadKey(queue, key)
