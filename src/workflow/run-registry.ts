@@ -90,8 +90,9 @@ export class RunRegistry {
    */
   started(id: string, createdAt?: string): WorkflowRunState {
     const run = this.#byId.get(id)
-    if (run === undefined || !run.isStarted || run.exceeded !== undefined || !run.isOf(createdAt))
-      throw refusals.runOver(id)
+    if (run === undefined || !run.isStarted || !run.isOf(createdAt)) throw refusals.runOver(id)
+    // The run is about to fail. After a 429, the SDK would have the delivery of another branch retried.
+    if (run.exceeded !== undefined && run.running.size > 0) throw refusals.runOver(id)
     if (run.probe !== undefined) {
       run.probe.refused = true
       throw refusals.runOver(id)

@@ -51,6 +51,11 @@ export class Triggers {
   readonly #engine: RunEngine
   readonly #settings: RunSettings
   readonly #traffic: TrafficLog
+  /** Triggers of the latest request. Two items of one batch cannot begin different runs with the same ID. */
+  #checking: { readonly cause: number; readonly triggers: Map<string, Pick<Trigger, 'url' | 'body'>> } = {
+    cause: 0,
+    triggers: new Map(),
+  }
 
   constructor(engine: RunEngine, settings: RunSettings, traffic: TrafficLog) {
     this.#engine = engine
@@ -110,6 +115,18 @@ export class Triggers {
    */
   check(trigger: Trigger): void {
     this.#begun(trigger)
+    const { runId, url, body, origin } = trigger
+    if (runId === undefined || !origin.cause) return
+    if (this.#checking.cause !== origin.cause) this.#checking = { cause: origin.cause, triggers: new Map() }
+    const { triggers } = this.#checking
+    const before = triggers.get(runId)
+    if (before !== undefined && (before.url !== url || before.body !== body) && !this.#isNeverAgain)
+      throw refusals.runExists()
+    triggers.set(runId, { url, body })
+  }
+
+  get #isNeverAgain(): boolean {
+    return this.#engine.queue.policy.workflowSingletonRuns === 'never-again'
   }
 
   /**
@@ -142,7 +159,7 @@ export class Triggers {
     if (same !== undefined) return same
     const known = runId === undefined ? undefined : this.#engine.get(runId)
     const { workflowSingletonRuns: singleton, deduplicationWindow } = this.#engine.queue.policy
-    if (known === undefined || singleton === 'never-again') return known
+    if (known === undefined || this.#isNeverAgain) return known
     // An SDK only begins the run that was announced to it. If that run has ended, no other run begins.
     if (bySdk) return known
     const isAgain = known.url === url && known.payload === body && isInvokedBy(known, invoke)

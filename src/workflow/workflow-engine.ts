@@ -189,6 +189,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   }
 
   checkRoom(run: WorkflowRunState, step: StepBody | undefined, cause: number | undefined): void {
+    if (run.exceeded !== undefined) throw refusals.exceedsLimit()
     const exceeded = exceededBy(run, step, this.queue.policy)
     if (exceeded === undefined) return
     this.#submissions.overflow(run, step, exceeded, cause)

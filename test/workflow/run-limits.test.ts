@@ -83,7 +83,8 @@ test('results that are too long together fail a run, independent of their number
 })
 
 test('unrecognized repeated submissions reach a limit', async () => {
-  const { ask, client, clock, serve, workflow } = workflowWorld({ policy: { workflowDeduplicateSteps: false } })
+  const world = workflowWorld({ policy: { workflowDeduplicateSteps: false } })
+  const { ask, client, clock, queue, serve, workflow } = world
   const url = serve('/w', async (context) => void (await context.sleep('long', '1d')))
   await client.trigger({ url, workflowRunId: 'one' })
   await clock.advance('1m')
@@ -93,7 +94,10 @@ test('unrecognized repeated submissions reach a limit', async () => {
   for (let n = 0; n < 100; n++)
     statuses.add((await ask('POST', '/v2/batch', { body: [{ destination: url, headers, body }] })).status)
   expect([...statuses]).toEqual([200, 429])
-  expect(workflow.getRun('wfr_one').state).toBe('RUN_STARTED')
+  // The run fails at once, although none of its deliveries is in flight.
+  await clock.advance('1s')
+  expect(workflow.getRun('wfr_one').state).toBe('RUN_FAILED')
+  expect(queue.deadLetters).toHaveLength(1)
 })
 
 /**

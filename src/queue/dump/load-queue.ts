@@ -270,13 +270,17 @@ function loadRuns(queue: QueueEngine, { runs = [], workflowUrls = [] }: QueueDum
       'The dump has workflow runs, but this queue has no workflow engine. Load the dump into a sandbox.',
     )
   }
-  for (const { id, createdAt, completedAt, steps } of runs) {
-    checkPast(queue, `run ${id}`, 'began', createdAt)
-    if (completedAt !== undefined) checkPast(queue, `run ${id}`, 'ended', completedAt)
+  const rows = runs.toSorted((a, b) => a.createdAt - b.createdAt)
+  const counts = new Map<string, number>()
+  for (const { id, createdAt, completedAt, steps } of rows) {
+    // Runs with the same ID that begin at the same instant are 1 ms apart.
+    const earlier = counts.get(id) ?? 0
+    counts.set(id, earlier + 1)
+    checkPast(queue, `run ${id}`, 'began', createdAt - earlier)
+    if (completedAt !== undefined) checkPast(queue, `run ${id}`, 'ended', completedAt - earlier)
     for (const step of steps) checkPast(queue, `step ${step.stepName} of run ${id}`, 'began', step.createdAt)
   }
   let loading: RunsToLoad | undefined
-  const rows = runs.toSorted((a, b) => a.createdAt - b.createdAt)
   const load = queue.workflows.load.bind(queue.workflows)
   within('list of runs', () => {
     loading = load(rows, workflowUrls)
