@@ -36,7 +36,7 @@ export function dumpOf(
     }
   }
   const turns = new Map([...waits.all()].map((wait, turn) => [wait, turn]))
-  const sorted = [...runs].sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq)
+  const sorted = [...runs].sort((a, b) => a.seq - b.seq)
   const places = placesOf(sorted)
   return {
     runs: sorted.map((run) => dumpedRun(run, places, turns)),

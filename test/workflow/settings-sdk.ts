@@ -118,6 +118,12 @@ class StepFailed extends Error {
   }
 }
 
+interface RawStep {
+  readonly messageId: string
+  readonly body: string
+  readonly callType: string
+}
+
 interface Step {
   readonly stepId: number
   readonly stepName: string
@@ -240,7 +246,8 @@ class Delivery {
   }
 
   async play(route: SettingsRoute): Promise<void> {
-    const raw = (await this.#request.json()) as { body: string; callType: string }[]
+    const raw = await this.#list()
+    if (raw === undefined) return
     const [first, ...others] = raw.filter(({ callType }) => callType === 'step').map(({ body }) => atob(body))
     this.#payload = first!
     this.#steps = others.map((body) => JSON.parse(body) as Step)
@@ -252,6 +259,17 @@ class Delivery {
     } catch (error) {
       if (!(error instanceof Aborted)) throw error
     }
+  }
+
+  /** Returns the list of the run, which the SDK fetches if the delivery has none. */
+  async #list(): Promise<readonly RawStep[] | undefined> {
+    const body = await this.#request.text()
+    if (body !== '') return JSON.parse(body) as RawStep[]
+    const response = await this.#sdk.ask('GET', `/v2/workflows/runs/${this.#id}`, this.#own())
+    if (response.status === 404) return undefined
+    const all = (await response.json()) as RawStep[]
+    const own = this.#request.headers.get('upstash-message-id')
+    return all.slice(0, all.findIndex(({ messageId }) => messageId === own) + 1)
   }
 
   /** Submits the result of a call to a third party. */

@@ -270,9 +270,8 @@ function loadRuns(queue: QueueEngine, { runs = [], workflowUrls = [] }: QueueDum
       'The dump has workflow runs, but this queue has no workflow engine. Load the dump into a sandbox.',
     )
   }
-  const rows = runs.toSorted((a, b) => a.createdAt - b.createdAt)
   const counts = new Map<string, number>()
-  for (const { id, createdAt, completedAt, steps } of rows) {
+  for (const { id, createdAt, completedAt, steps } of runs) {
     // Runs with the same ID that begin at the same instant are 1 ms apart.
     const earlier = counts.get(id) ?? 0
     counts.set(id, earlier + 1)
@@ -283,7 +282,7 @@ function loadRuns(queue: QueueEngine, { runs = [], workflowUrls = [] }: QueueDum
   let loading: RunsToLoad | undefined
   const load = queue.workflows.load.bind(queue.workflows)
   within('list of runs', () => {
-    loading = load(rows, workflowUrls)
+    loading = load(runs, workflowUrls)
   })
   return loading
 }
