@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { evaluators } from '../../matchers/index.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
@@ -141,4 +142,62 @@ test('each step of a run is serialized once, however many deliveries carry it', 
   expect(few.encoded).toBeGreaterThan(100)
   expect(more.encoded).toBeLessThan(5 * few.encoded)
   expect(more.set).toBeLessThan(5 * few.set)
+})
+
+test('only finished steps count, and the payload counts with the results', async () => {
+  const { world, run } = await played(
+    async (context) => {
+      await Promise.all(['a', 'b'].map((name) => context.run(name, () => 'é'.repeat(10))))
+      await context.waitForEvent('event', 'evt', { timeout: '1d' })
+    },
+    { workflowMaxSteps: undefined },
+  )
+  expect(run.state).toBe('RUN_SUCCESS')
+  // Two texts of 20 bytes with their quotes. A wait that timed out has no result.
+  expect(run.explain()).toContain('(3 steps, 44 of 104,857,600 bytes of context)')
+  const has = (pattern: object) => evaluators.toHaveWorkflowRun(world, pattern as never).pass
+  expect(has({ steps: 3, contextBytes: 44 })).toBe(true)
+  expect(has({ steps: '<=2' })).toBe(false)
+  expect(has({ contextBytes: '<=43' })).toBe(false)
+  expect(world.traffic.ofType('step').map(({ contextBytes }) => contextBytes)).toEqual([0, 0, 22, 44, 44])
+})
+
+test('results that the service submits itself reach the limit, too', async () => {
+  const route = (context: Loose) => Promise.all(many(most + 1).map((name) => context.waitForEvent(name, name)))
+  const { run, failures } = await played(route)
+  expect(run.state).toBe('RUN_FAILED')
+  expect(failures).toBe(1)
+})
+
+test('a run makes at most as many submissions as its steps allow', async () => {
+  const route = async (context: Loose): Promise<void> => {
+    await context.run('a', () => 1)
+    await context.call('b', { url: `${app}/third` })
+    await context.run('c', () => 1)
+  }
+  const play = (workflowMaxEntriesPerStep: number | undefined) =>
+    played(
+      (context, { destinations }) => {
+        destinations.respond(`${app}/third`, 200)
+        return route(context)
+      },
+      { workflowMaxEntriesPerStep },
+    )
+  // A call has two submissions: the call and its result.
+  expect((await play(1)).run.state).toBe('RUN_FAILED')
+  expect((await play(2)).run.state).toBe('RUN_SUCCESS')
+  expect((await play(undefined)).run.state).toBe('RUN_SUCCESS')
+  expect((await play(1)).world.traffic.ofType('dead-letter')[0]!.error).toMatch(/policy\.workflowMaxEntriesPerStep/)
+})
+
+test('the dead letter of a run that exceeds a limit has the answer of the service, and a resumed run fails again', async () => {
+  const { world } = await played(tooMuch.steps!)
+  const { json } = await world.ask('GET', '/v2/dlq?source=workflow')
+  expect(json.messages).toHaveLength(1)
+  expect(json.messages[0]).toMatchObject({ responseStatus: 429, responseBody: '{"error":"-1 EXCEEDS_LIMIT"}' })
+  const resumed = await world.ask('POST', `/v2/workflows/dlq/resume/${json.messages[0].dlqId}`)
+  expect(resumed.status).toBe(200)
+  await world.clock.drain()
+  expect(world.workflow.runs.map(({ state }) => state)).toEqual(['RUN_FAILED', 'RUN_FAILED'])
+  expect(world.workflow.getRun('wfr_one').explain()).toContain(`(${most} of ${most} steps`)
 })

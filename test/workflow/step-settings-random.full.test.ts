@@ -70,7 +70,7 @@ test('the number of deliveries is what the protocol says, for every workflow', a
       for (const [at, one] of wanted)
         expect(isInForce({ ...trigger, ...one }, ran.find(([name]) => name === at)![1])).toBe(true)
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })
 
