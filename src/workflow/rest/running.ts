@@ -190,7 +190,7 @@ function waiterShape({ url, deadline, timeoutUrl, timeoutHeaders, step, eventId 
 
 /**
  * Returns the creation time of the run that a request names. Newer SDKs send it, because several runs may have the same
- * ID. [workflow.md 12]
+ * ID. [workflow.md 3.6]
  */
 function createdAt(call: ServiceRequest): string | undefined {
   return call.settings.get('workflow-createdat')
