@@ -122,14 +122,30 @@ const stepsTaken: Takes = {
   check: (value) =>
     boundsOf(value) !== undefined ||
     (Array.isArray(value) &&
-      value.every(
-        (item) => typeof item === 'string' || isAsymmetric(item) || (isPlainObject(item) && knownStep(item)),
-      )),
+      (value.map((item) => unknownStepField(item)).find((text) => text !== undefined) ??
+        value.every((item) => typeof item === 'string' || isPlainObject(item) || isAsymmetric(item)))),
 }
 const flowControlTaken: Takes = {
   what: "an object with some of key, parallelism, rate and period, such as { key: 'cards', parallelism: 2 }",
-  check: (value) => isPlainObject(value) && Object.keys(value).every((name) => flowControlNames.includes(name)),
+  check: (value) => unknownField('Flow control has', value, flowControlNames) ?? isPlainObject(value),
 }
+
+/** Returns an error text if an expected step has an unknown field. */
+function unknownStepField(item: unknown): string | undefined {
+  return (
+    unknownField('Steps have', item, stepNames) ??
+    unknownField('Flow control has', (item as { flowControl?: unknown } | null)?.flowControl, flowControlNames)
+  )
+}
+
+/** Returns an error text if an object has an unknown field. */
+function unknownField(subject: string, value: unknown, known: readonly string[]): string | undefined {
+  if (!isPlainObject(value) || isAsymmetric(value)) return undefined
+  const unknown = Object.keys(value).find((name) => !known.includes(name))
+  if (unknown === undefined) return undefined
+  return `${subject} no field '${unknown}'.${didYouMean(unknown, known)} The fields are ${known.join(', ')}.`
+}
+
 const flowControlNames: readonly string[] = ['key', 'parallelism', 'rate', 'period']
 
 const stepNames: readonly string[] = [
@@ -142,10 +158,6 @@ const stepNames: readonly string[] = [
   'retryDelay',
   'flowControl',
 ]
-
-function knownStep(item: object): boolean {
-  return Object.keys(item).every((name) => stepNames.includes(name))
-}
 
 type Read<T> = (thing: T) => unknown
 

@@ -1,6 +1,5 @@
-import { utf8 } from '../kernel/bytes.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
-import type { StepBody } from './step.js'
+import { resultSize, type StepBody } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
 /**
@@ -26,12 +25,6 @@ export function exceededBy(
   if (perStep !== undefined && run.entries.length - 1 >= perStep * (run.steps.length + 1))
     return told(`more than ${perStep} submissions for each of its steps`, 'workflowMaxEntriesPerStep')
   return undefined
-}
-
-/** Number of bytes of a step's result, as its endpoint submitted it. */
-export function resultSize({ out }: StepBody): number {
-  if (out === undefined || out === null) return 0
-  return utf8(typeof out === 'string' ? out : JSON.stringify(out)).length
 }
 
 function told(what: string, policy: string): string {

@@ -5,9 +5,8 @@ import type { StepSettings } from '../kernel/traffic-log.js'
 import type { Message, MessageOrigin } from '../queue/message/message.js'
 import type { PublishSettings } from '../queue/settings/message-settings.js'
 import { RunIndex } from './run-index.js'
-import { resultSize } from './run-limits.js'
 import { type ListUpTo, type RunEntry, RunList } from './run-list.js'
-import { readStep, type StepBody } from './step.js'
+import { readStep, resultSize, type StepBody } from './step.js'
 
 /** State of a run, in the spelling of the service. [workflow.md 10] */
 export type VendorRunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
