@@ -8,6 +8,7 @@ import type { Redaction } from '../src/report/redaction.js'
 import { compare, type DifferenceWording, ValueDifference } from './compare-values.js'
 import { withoutSecrets } from './failure/hidden-values.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
+import { boundsOf, boundsText, within } from './range.js'
 
 /** An expected value with the functions that compare received values with it. */
 export interface ValueComparison {
@@ -50,8 +51,29 @@ export const address: Kind = (expected) => {
   )
 }
 
-/** Compares the steps of a workflow run. An expected step is a name, or an object with some fields of the step. */
+/** Compares an amount with a number or a range such as `'<=3'`. */
+export const amount: Kind = (expected) => {
+  const bounds = boundsOf(expected)
+  if (bounds === undefined) return plain(expected)
+  return comparison<number>(
+    expected,
+    (received) =>
+      within(received, bounds) ? [] : [new ValueDifference(received, expected, '', { expected: boundsText(bounds) })],
+    (received) => within(received, bounds),
+  )
+}
+
+/**
+ * Compares the steps of a workflow run. An expected step is a name, or an object with some fields of the step. A number
+ * or a range is compared with the number of finished steps.
+ */
 export const runSteps: Kind = (expected) => {
+  if (boundsOf(expected) !== undefined) {
+    const finished = amount(expected)
+    return comparison<readonly { readonly state: string }[]>(expected, (received) =>
+      finished.differences(received.filter(({ state }) => state === 'done').length),
+    )
+  }
   if (!Array.isArray(expected)) return plain(expected)
   const named = expected.every((item) => typeof item === 'string')
   const wanted = named ? expected : expected.map((item) => (typeof item === 'string' ? { name: item } : item))

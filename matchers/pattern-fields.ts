@@ -3,6 +3,7 @@ import { instant } from '../src/kernel/instant.js'
 import { didYouMean, nearestName } from '../src/kernel/nearest-name.js'
 import {
   address,
+  amount,
   body,
   filters,
   headers,
@@ -15,6 +16,7 @@ import {
   span,
 } from './comparison-kinds.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
+import { boundsOf } from './range.js'
 
 /**
  * Values that a pattern may contain for a field. Other values are rejected: they can never match, so `.not` would
@@ -116,18 +118,51 @@ function knownAttempt(item: unknown): boolean {
   return isAsymmetric(item) || Object.keys(item as object).every((name) => attemptNames.includes(name))
 }
 
+const amountTaken: Takes = {
+  what: "a whole number or a range, '<=3', '>=2' or '2..4'",
+  check: (value) => boundsOf(value) !== undefined,
+}
 const stepsTaken: Takes = {
-  what: "a list of the names of steps, ['reserve', 'charge'], or of partial steps [{ name: 'charge', attempts: 2 }]",
+  what: "a list of the names of steps, ['reserve', 'charge'], of partial steps [{ name: 'charge', attempts: 2 }], or the number of finished steps, 2 or '<=3'",
   check: (value) =>
-    Array.isArray(value) &&
-    value.every((item) => typeof item === 'string' || isAsymmetric(item) || (isPlainObject(item) && knownStep(item))),
+    boundsOf(value) !== undefined ||
+    (Array.isArray(value) &&
+      (value.map((item) => unknownStepField(item)).find((text) => text !== undefined) ??
+        value.every((item) => typeof item === 'string' || isPlainObject(item) || isAsymmetric(item)))),
+}
+const flowControlTaken: Takes = {
+  what: "an object with some of key, parallelism, rate and period, such as { key: 'cards', parallelism: 2 }",
+  check: (value) => unknownField('Flow control has', value, flowControlNames) ?? isPlainObject(value),
 }
 
-const stepNames: readonly string[] = ['name', 'type', 'state', 'attempts', 'result']
-
-function knownStep(item: object): boolean {
-  return Object.keys(item).every((name) => stepNames.includes(name))
+/** Returns an error text if an expected step has an unknown field. */
+function unknownStepField(item: unknown): string | undefined {
+  return (
+    unknownField('Steps have', item, stepNames) ??
+    unknownField('Flow control has', (item as { flowControl?: unknown } | null)?.flowControl, flowControlNames)
+  )
 }
+
+/** Returns an error text if an object has an unknown field. */
+function unknownField(subject: string, value: unknown, known: readonly string[]): string | undefined {
+  if (!isPlainObject(value) || isAsymmetric(value)) return undefined
+  const unknown = Object.keys(value).find((name) => !known.includes(name))
+  if (unknown === undefined) return undefined
+  return `${subject} no field '${unknown}'.${didYouMean(unknown, known)} The fields are ${known.join(', ')}.`
+}
+
+const flowControlNames: readonly string[] = ['key', 'parallelism', 'rate', 'period']
+
+const stepNames: readonly string[] = [
+  'name',
+  'type',
+  'state',
+  'attempts',
+  'result',
+  'retries',
+  'retryDelay',
+  'flowControl',
+]
 
 type Read<T> = (thing: T) => unknown
 
@@ -142,6 +177,8 @@ export function optional<T>(given: PatternField<T>): PatternField<T> {
 
 export const textField = <T>(read: Read<T>): PatternField<T> => field(read, plain, textTaken)
 export const numberField = <T>(read: Read<T>): PatternField<T> => field(read, plain, numberTaken)
+export const amountField = <T>(read: Read<T>): PatternField<T> => field(read, amount, amountTaken)
+export const flowControlField = <T>(read: Read<T>): PatternField<T> => optional(field(read, plain, flowControlTaken))
 export const booleanField = <T>(read: Read<T>): PatternField<T> => field(read, plain, booleanTaken)
 export const anyField = <T>(read: Read<T>): PatternField<T> => optional(field(read, plain, anythingTaken))
 export const urlField = <T>(read: Read<T>): PatternField<T> => field(read, address, addressTaken)

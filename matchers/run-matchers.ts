@@ -1,5 +1,6 @@
 import { type Bytes, text } from '../src/kernel/bytes.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
+import type { StepSettings } from '../src/kernel/traffic-log.js'
 import { urlText } from '../src/report/describe.js'
 import {
   type RunLifecycle,
@@ -14,9 +15,11 @@ import { causeOf, eventHints, missingStep, missingWorkflow, noRunHints } from '.
 import { literal } from './literal.js'
 import { testOf } from './near-misses.js'
 import {
+  amountField,
   anyField,
   checkPattern,
   type FieldsOf,
+  flowControlField,
   numberField,
   optional,
   stepsField,
@@ -25,6 +28,7 @@ import {
   wordField,
 } from './pattern-fields.js'
 import type { Or, Text } from './patterns.js'
+import type { CountRange } from './range.js'
 import { evidenceOf, type MatcherInput } from './received.js'
 import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
@@ -43,6 +47,23 @@ export interface WorkflowStepItem {
    * call.
    */
   readonly result?: unknown
+  /** Maximum number of retries that the step sets itself. `undefined` matches steps without a setting of their own. */
+  readonly retries?: Or<number> | undefined
+  /** Retry-delay expression that the step sets itself. `undefined` matches steps without a setting of their own. */
+  readonly retryDelay?: Text | undefined
+  /**
+   * Flow control that the step sets itself; `period` in seconds. `undefined` matches steps without a setting of their
+   * own.
+   */
+  readonly flowControl?: Or<StepFlowControl> | undefined
+}
+
+/** Some fields of the flow control of a step. `period` is the rate period in seconds. */
+export interface StepFlowControl {
+  readonly key?: Text
+  readonly parallelism?: Or<number> | undefined
+  readonly rate?: Or<number> | undefined
+  readonly period?: Or<number>
 }
 
 /** Fields of a workflow run. All fields in the pattern must match. */
@@ -53,8 +74,13 @@ export interface WorkflowRunPattern {
   readonly runId?: Text
   /** State of the run: `started` until it ends, then how it ended. */
   readonly state?: Or<RunLifecycleState>
-  /** Steps of the run, in order: their names, or partial steps `[{ name: 'charge', attempts: 2 }]`. */
-  readonly steps?: Or<readonly (string | WorkflowStepItem)[]>
+  /**
+   * Steps of the run, in order: their names, or partial steps `[{ name: 'charge', attempts: 2 }]`. Or the number of
+   * finished steps: a number, or a range such as `'<=800'`.
+   */
+  readonly steps?: Or<readonly (string | WorkflowStepItem)[]> | CountRange
+  /** Bytes of the payload and of the results of all finished steps: a number, or a range such as `'<=50000000'`. */
+  readonly contextBytes?: Or<number> | CountRange
   /** Value that the workflow's code returned. */
   readonly result?: unknown
   /** Billed messages of the run: 1 per step, 2 per `context.call()`, 1 more per parallel step, and 1 per retry. */
@@ -107,6 +133,7 @@ interface StepLook {
   readonly state: StepState
   readonly attempts: number
   readonly result: unknown
+  readonly settings: StepSettings | undefined
   readonly seq: number
   readonly at: number
 }
@@ -120,8 +147,11 @@ const runFields: FieldsOf<WorkflowRunPattern, RunThing> = {
   ...ofRun,
   state: wordField(runStates, ({ run }) => run.state),
   steps: stepsField(({ run }) =>
-    looksOf(run).map(({ name, type, state, attempts, result }) => ({ name, type, state, attempts, result })),
+    looksOf(run).map(({ name, type, state, attempts, result, settings }) => {
+      return { name, type, state, attempts, result, ...settings }
+    }),
   ),
+  contextBytes: amountField(({ run }) => run.contextBytes),
   result: anyField(({ result }) => result),
   cost: numberField(({ run }) => run.cost),
 }
@@ -133,6 +163,9 @@ const stepFields: FieldsOf<WorkflowStepPattern & { readonly name: Text }, StepTh
   state: wordField(stepStates, ({ step }) => step.state),
   attempts: numberField(({ step }) => step.attempts),
   result: anyField(({ step }) => step.result),
+  retries: optional(numberField(({ step }) => step.settings?.retries)),
+  retryDelay: optional(textField(({ step }) => step.settings?.retryDelay)),
+  flowControl: flowControlField(({ step }) => step.settings?.flowControl),
 }
 
 interface WaitThing extends Thing {
@@ -248,8 +281,8 @@ export function hasWaitedFor(
 
 /** Returns the steps that were submitted. If the run fails at a step, that step was not submitted, so it is added. */
 function looksOf(run: RunLifecycle): StepLook[] {
-  const looks = run.steps.map(({ name, type, state, attempts, result, pointer: { seq, at } }): StepLook => {
-    return { name, type, state, attempts: attempts.length, result, seq, at }
+  const looks = run.steps.map(({ name, type, state, attempts, result, settings, pointer: { seq, at } }): StepLook => {
+    return { name, type, state, attempts: attempts.length, result, settings, seq, at }
   })
   const { failing } = run
   if (failing?.step === undefined || run.steps.some(({ name, done }) => name === failing.step && done === undefined))
@@ -257,10 +290,9 @@ function looksOf(run: RunLifecycle): StepLook[] {
   const { attempt } = failing
   const attempts = run.attemptsOf(attempt.messageId).length
   const state = attempt.outcome?.state === 'FAILED' ? 'failed' : 'running'
-  return [
-    ...looks,
-    { name: failing.step, type: 'Run', state, attempts, result: undefined, seq: attempt.seq, at: attempt.at },
-  ]
+  const settings = run.publishedOf(attempt.messageId)?.stepSettings
+  const { seq, at } = attempt
+  return [...looks, { name: failing.step, type: 'Run', state, attempts, result: undefined, settings, seq, at }]
 }
 
 function outcomeOf(step: StepLifecycle): WaitOutcome {

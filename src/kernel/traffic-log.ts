@@ -190,8 +190,25 @@ export interface PublishedEntry {
   readonly contentBasedDeduplication?: true
   /** For a callback: ID of the message whose delivery it reports. */
   readonly sourceMessageId?: string
+  /** Settings of the workflow step that the deliveries of the message run. Absent if the message was sent without. */
+  readonly stepSettings?: StepSettings
   /** Parts of the message that the publisher redacted with `Redact-Fields`. No rendering shows them. */
   readonly redact?: RedactedFields
+}
+
+/** Settings of a single workflow step. A setting that is absent comes from the trigger of the run. [workflow.md 5.1] */
+export interface StepSettings {
+  /** Maximum number of retries. */
+  readonly retries?: number
+  /** Retry-delay expression, exactly as it was sent. */
+  readonly retryDelay?: string
+  /** Flow control of the step. `period` is the rate period in seconds. */
+  readonly flowControl?: {
+    readonly key: string
+    readonly parallelism?: number | undefined
+    readonly rate?: number | undefined
+    readonly period?: number
+  }
 }
 
 /** Parts of a message that are redacted when the log is shown. */
@@ -364,6 +381,8 @@ export interface StepEntry {
   readonly stepType: string
   /** Set if the step is only planned, to run in parallel with others. Absent if it has finished. */
   readonly planned?: true
+  /** Size in bytes of the payload and of the results of all finished steps, including this one. */
+  readonly contextBytes: number
 }
 
 /** A workflow step that begins to wait for an event. */

@@ -329,27 +329,39 @@ export interface Policy {
    */
   workflowLazyBodyAbove: number | undefined
   /**
-   * Maximum number of finished and planned steps of one run; `undefined` for no limit. The next step is rejected with
-   * 429, and the run fails. That planned steps count is a choice of this package. [the documentation's 1,000 on every plan]
+   * Maximum number of finished steps of one run; `undefined` for no limit. The next step is rejected with 429, and the
+   * run fails. [workflow.md 12: 1,000 on every plan]
    */
-  maxRunSteps: number | undefined
+  workflowMaxSteps: number | undefined
   /**
-   * Maximum size in bytes of the payload of one run and of all data that its steps submitted; `undefined` for no limit.
-   * Beyond it, a step is rejected with 429, and the run fails. [the documentation's 100 MB on every plan]
+   * Maximum size in bytes of the payload of one run and the results of its finished steps; `undefined` for no limit.
+   * Beyond it, a step is rejected with 429, and the run fails. [workflow.md 12: 100 MB on every plan]
    */
-  maxRunContext: number | undefined
+  workflowMaxContext: number | undefined
+  /**
+   * Maximum number of submissions that a run can make for each of its steps, on average; `undefined` for no limit. Plans,
+   * calls and requests for step settings count, too. Beyond it, a submission is rejected with 429, and the run fails.
+   * [workflow.md 12: the limit of the service is not public]
+   */
+  workflowMaxEntriesPerStep: number | undefined
   /** Whether a step that a run has already submitted is recognized and not delivered again. [workflow.md 0] */
   workflowDeduplicateSteps: boolean
   /**
-   * Whether each delivery of a run has headers with the retries, retry delay and flow control of its message.
-   * [workflow.md 12]
+   * Which deliveries have headers with the retries, retry delay and flow control of their message: those of workflow
+   * runs, all deliveries of the queue, or none. [workflow.md 3.5]
    */
-  workflowEchoConfiguration: boolean
+  workflowEchoConfiguration: 'runs' | 'all' | 'off'
   /**
-   * Whether a step can have its own retries and other settings. An upcoming version of the SDK submits such settings.
-   * [workflow.md 12]
+   * Whether a step can have its own retries, retry delay and flow control. If not, a request for such settings becomes
+   * a step, as in older versions of the service. [workflow.md 5.1]
    */
   workflowStepConfiguration: boolean
+  /**
+   * When the ID of a run can be used again. `free-after-end`: as soon as the run has ended. `never-again`: not as long
+   * as the log contains the run. `window`: as soon as the run has ended, but a trigger with the same payload only after
+   * the deduplication window, as with older versions of the SDK. [workflow.md 2.2]
+   */
+  workflowSingletonRuns: 'free-after-end' | 'never-again' | 'window'
   /**
    * When `/v2/trigger` only announces a run, so that the SDK begins it. `unknown-url`: if the URL was not used as a
    * workflow before, or if a header requests it. `always`: for every trigger. `header`: only if a header requests it.
@@ -498,11 +510,13 @@ export const defaultPolicy: ResolvedPolicy = {
   maxRatePeriod: 604_800_000,
   workflowCallCallbacks: 'last',
   workflowLazyBodyAbove: undefined,
-  maxRunSteps: 1_000,
-  maxRunContext: 104_857_600,
+  workflowMaxSteps: 1_000,
+  workflowMaxContext: 104_857_600,
+  workflowMaxEntriesPerStep: 10,
   workflowDeduplicateSteps: true,
-  workflowEchoConfiguration: false,
-  workflowStepConfiguration: false,
+  workflowEchoConfiguration: 'runs',
+  workflowStepConfiguration: true,
+  workflowSingletonRuns: 'free-after-end',
   workflowTwoPhaseTrigger: 'unknown-url',
   workflowNotifyOrder: 'oldest',
   flowControlOrder: 'fifo',

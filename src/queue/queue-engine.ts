@@ -118,7 +118,7 @@ export class QueueEngine {
       limits,
       destinations,
       keys,
-      writer: deliveryWriter(random, this.#window, keys),
+      writer: deliveryWriter(random, this.#window, keys, policy.workflowEchoConfiguration),
       fifoQueueOf: (name) => lanes.open(name),
       faults: this.#faults,
     })

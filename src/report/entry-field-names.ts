@@ -73,6 +73,7 @@ export const entryFields: { readonly [T in EntryType]: OptionNames<EntryOf<T>> }
     deduplicationId: true,
     contentBasedDeduplication: true,
     sourceMessageId: true,
+    stepSettings: true,
     redact: true,
   },
   attempt: {
@@ -137,6 +138,7 @@ export const entryFields: { readonly [T in EntryType]: OptionNames<EntryOf<T>> }
     stepName: true,
     stepType: true,
     planned: true,
+    contextBytes: true,
   },
   wait: {
     ...base,

@@ -1,6 +1,6 @@
 import { type Bytes, fromBase64, text } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
-import type { Entry, EntryOf } from '../kernel/traffic-log.js'
+import type { Entry, EntryOf, StepSettings } from '../kernel/traffic-log.js'
 
 // Reconstructs workflow runs from the traffic log, step by step. Each step has the reason why it waited.
 
@@ -43,6 +43,11 @@ export class StepLifecycle {
 
   get attempts(): readonly EntryOf<'attempt'>[] {
     return this.carrier === undefined ? [] : this.run.attemptsOf(this.carrier)
+  }
+
+  /** Settings of the step itself. `undefined` if all of its settings come from the trigger. */
+  get settings(): StepSettings | undefined {
+    return this.carrier === undefined ? undefined : this.run.publishedOf(this.carrier)?.stepSettings
   }
 
   get timedOut(): boolean {
@@ -110,9 +115,16 @@ export class RunLifecycle {
   }
 
   attempted(attempt: EntryOf<'attempt'>): void {
-    const known = this.#attempts.get(attempt.messageId)
-    if (known === undefined) this.#attempts.set(attempt.messageId, [attempt])
-    else known.push(attempt)
+    const { messageId, kind, url } = attempt
+    const known = this.#attempts.get(messageId)
+    if (known !== undefined) {
+      known.push(attempt)
+      return
+    }
+    this.#attempts.set(messageId, [attempt])
+    // No other entry shows that this message belongs to the run: it has the settings of the next step, or it exceeds a
+    // limit.
+    if (kind === 'message' && url === this.url && !this.messages.includes(messageId)) this.messages.push(messageId)
   }
 
   attemptsOf(messageId: string): readonly EntryOf<'attempt'>[] {
@@ -154,6 +166,17 @@ export class RunLifecycle {
   get cost(): number {
     return costOf(this)
   }
+
+  /** Number of finished steps. */
+  get finishedSteps(): number {
+    return this.steps.filter(({ done }) => done !== undefined).length
+  }
+
+  /** Bytes of the payload and of the results of all finished steps. */
+  get contextBytes(): number {
+    const known = this.steps.map(({ done }) => done?.contextBytes ?? 0)
+    return Math.max(this.bodyOf(this.messages[0] ?? '').length, ...known)
+  }
 }
 
 /** Number of billed messages of a step, by type of step. For all other types, it is 1. [workflow.md 11] */
@@ -176,6 +199,8 @@ const stepIdHeader = /-workflow-stepid$/i
 
 /** Returns the runs of a log, oldest first. */
 export function runsOf(entries: readonly Entry[]): readonly RunLifecycle[] {
+  const all: RunLifecycle[] = []
+  /** The latest run with each ID. An ID can be used again when its run has ended. */
   const runs = new Map<string, RunLifecycle>()
   const published = new Map<string, EntryOf<'published'>>()
   const beginnings = new Map<number, RunLifecycle>()
@@ -184,6 +209,7 @@ export function runsOf(entries: readonly Entry[]): readonly RunLifecycle[] {
     if (entry.type === 'workflow') {
       if (entry.state === 'RUN_STARTED') {
         const run = new RunLifecycle(entry, published)
+        all.push(run)
         runs.set(entry.runId, run)
         beginnings.set(entry.seq, run)
       } else {
@@ -208,7 +234,7 @@ export function runsOf(entries: readonly Entry[]): readonly RunLifecycle[] {
       if (step !== undefined) step.invoked = entry
     }
   }
-  return [...runs.values()]
+  return all
 }
 
 function stepped(entry: EntryOf<'step'>, run: RunLifecycle | undefined): void {

@@ -1,6 +1,6 @@
 import { compactJson } from '../kernel/compact-json.js'
 import { plural } from '../kernel/plural.js'
-import type { EntryOf } from '../kernel/traffic-log.js'
+import type { EntryOf, StepSettings } from '../kernel/traffic-log.js'
 import { urlText } from './describe.js'
 import { type Redaction, standardRedaction } from './redaction.js'
 import type { RunLifecycle, StepLifecycle } from './run-lifecycles.js'
@@ -93,10 +93,26 @@ function stepLines(step: StepLifecycle, from: number, redaction: Redaction): str
   const published = sleeper === undefined ? undefined : step.run.publishedOf(sleeper.messageId)
   if (end === undefined && published !== undefined && published.notBefore > published.at)
     facts.push(`sleeps until ${timeSeenFrom(published.notBefore, from)}`)
+  if (step.settings !== undefined) facts.push(...settingsText(step.settings, redaction))
   const lines = [`  ${step.id} ${name(step.name, redaction)}  ${facts.join('; ')}${told}`]
   const { attempts } = step
   const failures = attempts.filter(({ outcome }) => outcome?.error !== undefined)
   return [...lines, ...attemptLines(failures, from, redaction)]
+}
+
+/** Describes the settings that a step sets itself. */
+function settingsText({ retries, retryDelay, flowControl }: StepSettings, redaction: Redaction): string[] {
+  const texts = [
+    ...(retries === undefined ? [] : [`retries ${retries}`]),
+    ...(retryDelay === undefined ? [] : [`retry delay ${excerpt(retryDelay, maxName)}`]),
+    ...(flowControl === undefined ? [] : [`flow control ${flowControlText(flowControl, redaction)}`]),
+  ]
+  return texts.length === 0 ? [] : [`own settings: ${texts.join(', ')}`]
+}
+
+function flowControlText({ key, ...limits }: NonNullable<StepSettings['flowControl']>, redaction: Redaction): string {
+  const told = Object.entries(limits).filter(([, value]) => value !== undefined)
+  return [name(key, redaction), ...told.map(([limit, value]) => `${limit} ${value}`)].join(' ')
 }
 
 function name(given: string, redaction: Redaction): string {

@@ -98,6 +98,16 @@ const entries = [
     callback: v.optional(text),
     failureCallback: v.optional(text),
     sourceMessageId: v.optional(text),
+    stepSettings: v.optional(
+      v.pipe(
+        v.looseObject({
+          retries: v.optional(integer),
+          retryDelay: v.optional(text),
+          flowControl: v.optional(v.looseObject({ key: text })),
+        }),
+        v.description('Settings of the workflow step that the deliveries of the message run.'),
+      ),
+    ),
     redact: v.optional(hidden),
   }),
   entry('attempt', {
@@ -146,6 +156,9 @@ const entries = [
     stepName: text,
     stepType: text,
     planned: v.optional(v.literal(true)),
+    contextBytes: v.optional(
+      v.pipe(integer, v.description('Bytes of the payload and of the results of all finished steps.')),
+    ),
   }),
   entry('wait', { runId: text, stepId: integer, stepName: text, eventId: text, until: time }),
   entry('notify', {

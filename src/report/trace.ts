@@ -196,6 +196,7 @@ export class EntryWriter {
       deduplicationId: this.#json(entry.deduplicationId),
       contentBasedDeduplication: entry.contentBasedDeduplication,
       sourceMessageId: entry.sourceMessageId,
+      stepSettings: this.#json(entry.stepSettings),
       redact: hiddenNames(entry.redact),
     }
   }

@@ -385,7 +385,7 @@ function historyOf(
 
 /** Formats the lifecycle of a workflow run, step by step. */
 function storyOfRun(traffic: Traffic, runId: string): string {
-  const run = runsOf(traffic.entries).find(({ id }) => id === runId)
+  const run = runsOf(traffic.entries).findLast(({ id }) => id === runId)
   return run === undefined ? '' : runText(run, traffic.redaction())
 }
 

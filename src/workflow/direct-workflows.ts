@@ -469,8 +469,12 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    * expect(run.state).toBe('RUN_CANCELED')
    */
   cancel(): void {
+    const { id, createdAt } = this.#run
+    const named = String(createdAt)
+    // A later run may have this ID, and the recorded call names only the ID. So a call that throws is not recorded.
+    this.#engine.running(id, named)
     this.#inputs.record('cancel')
-    this.#engine.completion.cancel(this.#run.id)
+    this.#engine.completion.cancel(id, undefined, named)
   }
 
   /**

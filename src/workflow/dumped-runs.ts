@@ -22,29 +22,46 @@ export function dumpOf(
   waits: Waits,
   urls: readonly string[],
 ): RunsOfDump {
-  const runs = new Map(remembered.map((run) => [run.id, run]))
+  const runs = new Set(remembered)
   const messages = new Set<Message>()
   const gather = (message: Message): void => {
     const run = runOf(message)
-    // A dump can contain only one run per ID. If two runs have the same ID, the later run is kept.
-    if (run !== undefined && !runs.has(run.id)) runs.set(run.id, run)
+    if (run !== undefined) runs.add(run)
   }
   for (const message of known) gather(message)
-  for (const run of runs.values()) {
+  for (const run of runs) {
     for (const message of messagesOf(run)) {
       messages.add(message)
       gather(message)
     }
   }
   const turns = new Map([...waits.all()].map((wait, turn) => [wait, turn]))
+  const sorted = [...runs].sort((a, b) => a.seq - b.seq)
+  const places = placesOf(sorted)
   return {
-    runs: [...runs.values()]
-      .sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq)
-      .map((run) => dumpedRun(run, runs, turns)),
+    runs: sorted.map((run) => dumpedRun(run, places, turns)),
     urls,
     messages,
-    partOf: (message) => dumpedPart(message, runs),
+    partOf: (message) => dumpedPart(message, places),
   }
+}
+
+/** How a dump refers to a run: by its ID, and by the number of earlier runs with the same ID. */
+interface RunPlace {
+  readonly id: string
+  readonly incarnation?: number
+}
+
+function placesOf(runs: readonly WorkflowRunState[]): ReadonlyMap<WorkflowRunState, RunPlace> {
+  const counts = new Map<string, number>()
+  return new Map(
+    runs.map((run) => {
+      const { id } = run
+      const incarnation = counts.get(id) ?? 0
+      counts.set(id, incarnation + 1)
+      return [run, { id, ...(incarnation > 0 && { incarnation }) }]
+    }),
+  )
 }
 
 function* messagesOf({ entries, steps, held, failureFunction, failure }: WorkflowRunState): Generator<Message> {
@@ -62,23 +79,32 @@ function* messagesOf({ entries, steps, held, failureFunction, failure }: Workflo
   if (failure !== undefined) yield failure.message
 }
 
-function dumpedPart(message: Message, runs: ReadonlyMap<string, WorkflowRunState>): DumpedPart | undefined {
+function dumpedPart(message: Message, places: ReadonlyMap<WorkflowRunState, RunPlace>): DumpedPart | undefined {
   const { part } = message
   const run = runOf(message)
-  if (run === undefined || runs.get(run.id) !== run) return undefined
-  const { id } = run
-  if (part instanceof StepMessage)
-    return { id, as: 'step', index: part.index, ...(part.announces && { announces: true as const }) }
+  const place = run && places.get(run)
+  if (place === undefined) return undefined
+  if (part instanceof StepMessage) {
+    const { index, announces, stepSettings, overflows } = part
+    return {
+      ...place,
+      as: 'step',
+      index,
+      ...(announces && { announces: true as const }),
+      ...(stepSettings !== undefined && { stepSettings }),
+      ...(overflows && { overflows: true as const }),
+    }
+  }
   if (part instanceof CallMessage || part instanceof CallbackMessage) {
     const as = part instanceof CallMessage ? 'call' : 'callback'
-    return { id, as, ...(part.record !== undefined && { stepId: part.record.stepId }) }
+    return { ...place, as, ...(part.record !== undefined && { stepId: part.record.stepId }) }
   }
-  return part instanceof FailurePart ? { id, as: 'failure' } : undefined
+  return part instanceof FailurePart ? { ...place, as: 'failure' } : undefined
 }
 
 function dumpedRun(
   run: WorkflowRunState,
-  runs: ReadonlyMap<string, WorkflowRunState>,
+  places: ReadonlyMap<WorkflowRunState, RunPlace>,
   turns: ReadonlyMap<Wait, number>,
 ): DumpedRun {
   const { configuration, invoker, failure, failureReply, failureFunction, result, completedAt } = run
@@ -97,7 +123,7 @@ function dumpedRun(
     callerIp: run.callerIp,
     region: run.region,
     entries: run.entries.map(({ message, callType }) => ({ message: message.id, callType })),
-    steps: run.steps.map((record) => dumpedStep(record, runs)),
+    steps: run.steps.map((record) => dumpedStep(record, places)),
     waits: waitsOf(run).map((wait) => dumpedWait(wait, turns.get(wait))),
     held: [...run.held].map(([message, behind]) => ({ message: message.id, behind: [...behind].map(({ id }) => id) })),
     early: [...(run.early ?? [])].map(([eventId, events]) => ({ eventId, events: events.map(portableString) })),
@@ -107,14 +133,16 @@ function dumpedRun(
     ...(failure !== undefined && {
       failure: { ...dumpedReply(failure), message: failure.message.id, dlqId: failure.dlqId },
     }),
+    ...(run.exceeded !== undefined && { exceeded: run.exceeded }),
     ...(run.announced && { announced: true }),
     ...(run.byRest && { byRest: true }),
   }
 }
 
-function dumpedStep(record: StepRecord, runs: ReadonlyMap<string, WorkflowRunState>): DumpedStep {
+function dumpedStep(record: StepRecord, places: ReadonlyMap<WorkflowRunState, RunPlace>): DumpedStep {
   const { stepId, stepName, stepType, concurrent, createdAt, message, result, plan, planMessage, call, invoked } =
     record
+  const { id, incarnation } = (invoked && places.get(invoked)) ?? {}
   return {
     stepId,
     stepName,
@@ -128,7 +156,8 @@ function dumpedStep(record: StepRecord, runs: ReadonlyMap<string, WorkflowRunSta
     ...(call !== undefined && {
       call: { message: call.message.id, ...(call.reply !== undefined && { reply: dumpedReply(call.reply) }) },
     }),
-    ...(invoked !== undefined && runs.get(invoked.id) === invoked && { invoked: invoked.id }),
+    ...(id !== undefined && { invoked: id }),
+    ...(incarnation !== undefined && { invokedIncarnation: incarnation }),
   }
 }
 

@@ -18,13 +18,21 @@ export function explainRun(run: WorkflowRunState, { queue }: WorkflowEngine): st
     ({ step, eventId, deadline }) =>
       `Step ${JSON.stringify(step.stepName)} waits for event ${JSON.stringify(eventId)} until ${timeText(deadline)}.`,
   )
-  const begun = `Workflow run ${id} of ${shownUrl(url)} began at ${timeText(time)}`
+  const begun = `Workflow run ${id} of ${shownUrl(url)} began at ${timeText(time)} (${sizeText(run, queue)})`
   if (!isStarted) {
     const told = failureFunction === undefined ? [] : [explain(queue, failureFunction.id)]
     return [`${begun} and ${end(run)}.`, ...told].join(' ')
   }
   const why = [...waiting, ...invoked(run), ...open]
   return [`${begun} and is still running.`, ...(why.length === 0 ? [stuck(run)] : why)].join(' ')
+}
+
+/** Compares the size of a run with the limits of a run. */
+function sizeText({ finishedSteps, contextBytes }: WorkflowRunState, { policy }: QueueEngine): string {
+  const { workflowMaxSteps: steps, workflowMaxContext: bytes } = policy
+  const ofLimit = (count: number, limit: number | undefined): string =>
+    limit === undefined ? count.toLocaleString('en') : `${count.toLocaleString('en')} of ${limit.toLocaleString('en')}`
+  return `${ofLimit(finishedSteps, steps)} steps, ${ofLimit(contextBytes, bytes)} bytes of context`
 }
 
 function end(run: WorkflowRunState): string {

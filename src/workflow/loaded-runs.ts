@@ -13,32 +13,50 @@ interface Loaded {
   readonly dumped: DumpedRun
 }
 
+/** The runs of a dump. Several of them may have the same ID. */
+class LoadedRuns {
+  readonly rows: Loaded[] = []
+  readonly #byId = new Map<string, Loaded[]>()
+
+  add(loaded: Loaded): void {
+    this.rows.push(loaded)
+    const same = this.#byId.get(loaded.run.id)
+    if (same === undefined) this.#byId.set(loaded.run.id, [loaded])
+    else same.push(loaded)
+  }
+
+  /** @param incarnation number of earlier runs with the same ID */
+  get(id: string, incarnation = 0): Loaded | undefined {
+    return this.#byId.get(id)?.[incarnation]
+  }
+}
+
 /** Restores the runs of a dump, oldest first. The references between runs are restored after that. */
 export function loading(
   engine: RunEngine,
   dumped: readonly DumpedRun[],
   add: (run: WorkflowRunState) => void,
 ): RunsToLoad {
-  const all = new Map<string, Loaded>()
+  const all = new LoadedRuns()
   for (const [index, row] of dumped.entries()) {
     const run = runOf(engine, row, index + 1)
-    all.set(run.id, { run, dumped: row })
+    all.add({ run, dumped: row })
     add(run)
   }
   const held = new Set(dumped.flatMap((row) => row.held.map(({ message }) => message)))
   return {
     partOf: (part) => {
-      const loaded = all.get(part.id)
+      const loaded = all.get(part.id, part.incarnation)
       return loaded && partOf(engine, loaded.run, part)
     },
     isHeld: (messageId) => held.has(messageId),
     complete: (messages) => {
-      for (const loaded of all.values()) complete(loaded, messages, all)
+      for (const loaded of all.rows) complete(loaded, messages, all)
       for (const message of messages.values()) {
         checkPlace(message)
         if (message.part instanceof CallbackMessage && !message.isEnded) message.part.accepted(message)
       }
-      restoreWaits(engine, [...all.values()])
+      restoreWaits(engine, all.rows)
     },
   }
 }
@@ -52,6 +70,7 @@ function runOf({ queue }: RunEngine, dumped: DumpedRun, seq: number): WorkflowRu
   run.completedAt = dumped.completedAt
   if (dumped.result !== undefined) run.result = bytesOf(dumped.result)
   if (dumped.failureReply !== undefined) run.failureReply = replyOf(dumped.failureReply)
+  if (dumped.exceeded !== undefined) run.exceeded = dumped.exceeded
   run.announced = dumped.announced === true
   run.byRest = dumped.byRest === true
   if (dumped.invoker !== undefined) run.invoker = dumped.invoker
@@ -62,7 +81,7 @@ function runOf({ queue }: RunEngine, dumped: DumpedRun, seq: number): WorkflowRu
       throw new TypeError(`The dump is invalid: run ${shortened(id)} has two steps ${stepId}.`)
     const record: StepRecord = { stepId, stepName, stepType, concurrent, createdAt: at, message: undefined, result }
     if (plan !== undefined) record.plan = plan
-    run.steps.push(record)
+    run.addRecord(record)
   }
   return run
 }
@@ -74,10 +93,10 @@ function replyOf({ status, headers, body, error }: DumpedReply): StoredReply {
 function partOf(
   engine: RunEngine,
   run: WorkflowRunState,
-  { as, index = 0, announces, stepId }: DumpedPart,
+  { as, index = 0, announces, stepSettings, overflows, stepId }: DumpedPart,
 ): RunMessage {
   if (as === 'failure') return new FailurePart(run, engine)
-  if (as === 'step') return new StepMessage(run, engine, index, announces === true)
+  if (as === 'step') return new StepMessage(run, engine, index, { announces, stepSettings, overflows })
   const record = stepId === undefined ? undefined : recordOf(run, stepId)
   return as === 'call' ? new CallMessage(run, engine, record) : new CallbackMessage(run, engine, record)
 }
@@ -88,7 +107,7 @@ function recordOf(run: WorkflowRunState, stepId: number): StepRecord {
   throw new TypeError(`The dump is invalid: run ${shortened(run.id)} refers to step ${stepId}, which it does not have.`)
 }
 
-function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<string, Loaded>): void {
+function complete({ run, dumped }: Loaded, messages: Messages, all: LoadedRuns): void {
   const messageOf = (id: string): Message => {
     const message = messages.get(id)
     if (message !== undefined) return message
@@ -97,7 +116,8 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
     )
   }
   for (const { message, callType } of dumped.entries) run.entries.push({ message: messageOf(message), callType })
-  for (const [index, { message, planMessage, call, invoked }] of dumped.steps.entries()) {
+  for (const { message, callType } of run.entries) if (callType === 'stepConfig') run.requested(message)
+  for (const [index, { message, planMessage, call, invoked, invokedIncarnation }] of dumped.steps.entries()) {
     const record = run.steps[index]!
     if (message !== undefined) record.message = messageOf(message)
     if (planMessage !== undefined) record.planMessage = messageOf(planMessage)
@@ -106,7 +126,7 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
         message: messageOf(call.message),
         ...(call.reply !== undefined && { reply: replyOf(call.reply) }),
       }
-    if (invoked !== undefined) record.invoked = all.get(invoked)?.run ?? missingRun(run, invoked)
+    if (invoked !== undefined) record.invoked = all.get(invoked, invokedIncarnation)?.run ?? missingRun(run, invoked)
   }
   for (const { message, behind } of dumped.held) {
     const waits = behind.map(messageOf).filter((one) => !one.isEnded)

@@ -37,7 +37,7 @@ export class RunCompletion {
 
   #conclude(run: WorkflowRunState, state: Exclude<VendorRunState, 'RUN_STARTED'>, cause?: number): void {
     run.state = state
-    run.completedAt = this.#engine.now()
+    run.completedAt = Math.max(run.createdAt, this.#engine.now())
     this.#engine.register.ended(run)
     this.#engine.waits.drop(run)
     run.letAllGo()
@@ -57,13 +57,14 @@ export class RunCompletion {
     const { invoker, result } = run
     if (invoker === undefined) return
     const parent = this.#engine.get(invoker.runId)
-    if (parent === undefined) return
+    // The ID may belong to a later run by now.
+    if (parent === undefined || !parent.isOf(invoker.createdAt)) return
     const isFailed = state === 'RUN_FAILED'
     const isCanceled = state === 'RUN_CANCELED'
     const body = isFailed || isCanceled || result === undefined || result === '' ? undefined : text(result)
     const step = { ...invoker.step, out: JSON.stringify({ body, isFailed, isCanceled }) }
     if (!parent.isStarted) {
-      parent.record(invoker.step, this.#engine.now()).result ??= step
+      parent.finish(parent.record(invoker.step, this.#engine.now()), step)
       return
     }
     this.#engine.append(

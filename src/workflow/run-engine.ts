@@ -45,6 +45,12 @@ export interface RunEngine extends RunHooks {
    * @throws Refusal 404 when there is none
    */
   running(id: string, createdAt?: string): WorkflowRunState
+  /**
+   * Checks that a submission exceeds no limit of its run. If it does, the run fails.
+   * @param step the step, or `undefined` for a submission that is not a step
+   * @throws Refusal 429 when a limit is exceeded
+   */
+  checkRoom(run: WorkflowRunState, step: StepBody | undefined, cause: number | undefined): void
   append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message
   hide(run: WorkflowRunState, cause: number | undefined): boolean
   /** Reads settings from stored headers. @throws Refusal when a setting is invalid */

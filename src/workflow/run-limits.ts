@@ -1,49 +1,29 @@
 import type { ResolvedPolicy } from '../policy/policy.js'
-import { refusals } from '../queue/settings/queue-rejections.js'
-import type { StepBody } from './step.js'
+import { resultSize, type StepBody } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
 /**
- * Maximum number of entries per step. This package chose the number, because the limit of the real service is not
- * public. [workflow.md 12]
- */
-const entriesPerStep = 10
-
-/**
- * Rejects a submission that exceeds a limit of the run. Each delivery contains all earlier submissions, so a run with
- * twice as many steps sends four times as many bytes. The run fails at the end of the delivery that made the
- * submission.
+ * Returns which limit a submission would exceed, as an error text. Returns `undefined` if it exceeds none. Each delivery
+ * contains all earlier submissions, so a run with twice as many steps sends four times as many bytes.
+ *
+ * Only finished steps count. If a run has finished as many steps as it may, it cannot finish another one. So the plan,
+ * the call or the wait of another step exceeds the limit, too.
  * @param step the step, or `undefined` for a submission that is not a step
- * @throws Refusal 429 when a limit is exceeded
  */
-export function checkRoom(
+export function exceededBy(
   run: WorkflowRunState,
   step: StepBody | undefined,
-  bytes: number,
-  policy: ResolvedPolicy,
-): void {
-  run.exceeded ??= exceeded(run, step, bytes, policy)
-  if (run.exceeded !== undefined) throw refusals.exceedsLimit()
-}
-
-function exceeded(
-  run: WorkflowRunState,
-  step: StepBody | undefined,
-  bytes: number,
-  { maxRunSteps, maxRunContext }: ResolvedPolicy,
+  { workflowMaxSteps: steps, workflowMaxContext: context, workflowMaxEntriesPerStep: perStep }: ResolvedPolicy,
 ): string | undefined {
-  const { steps, entries } = run
-  if (
-    maxRunSteps !== undefined &&
-    steps.length >= maxRunSteps &&
-    step !== undefined &&
-    run.recordOf(step) === undefined
-  )
-    return told(`more than ${maxRunSteps} steps`, 'maxRunSteps')
-  if (maxRunSteps !== undefined && entries.length >= entriesPerStep * (steps.length + 1))
-    return told(`more than ${entriesPerStep} submissions for each of its steps`, 'maxRunSteps')
-  if (maxRunContext !== undefined && run.weight + bytes > maxRunContext)
-    return told(`more than ${maxRunContext} bytes of payload and steps`, 'maxRunContext')
+  const isNew = step !== undefined && run.recordOf(step)?.result === undefined
+  if (steps !== undefined && isNew && run.finishedSteps >= steps)
+    return told(`more than ${steps} steps`, 'workflowMaxSteps')
+  const added = isNew && step.targetStep === undefined ? resultSize(step) : 0
+  if (context !== undefined && run.contextBytes + added > context)
+    return told(`more than ${context} bytes of payload and results`, 'workflowMaxContext')
+  // The payload is an entry, too, but no submission.
+  if (perStep !== undefined && run.entries.length - 1 >= perStep * (run.steps.length + 1))
+    return told(`more than ${perStep} submissions for each of its steps`, 'workflowMaxEntriesPerStep')
   return undefined
 }
 

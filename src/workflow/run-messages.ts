@@ -1,5 +1,6 @@
 import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerMap, headerOf } from '../kernel/http.js'
+import type { StepSettings } from '../kernel/traffic-log.js'
 import type { Message, RawOutcome, RunMessage, RunReply, StubbableDelivery } from '../queue/message/message.js'
 import type { FieldRedaction } from '../queue/settings/redacted-fields.js'
 import { type ListUpTo, RunList } from './run-list.js'
@@ -18,8 +19,6 @@ export interface RunHooks {
    * `undefined`: no limit.
    */
   readonly workflowLazyBodyAbove: number | undefined
-  /** Whether deliveries contain headers with the settings of their message. [workflow.md 12] */
-  readonly echoes: boolean
   began(run: WorkflowRunState, message: Message): void
   ended(run: WorkflowRunState, message: Message): void
   answered(run: WorkflowRunState, message: Message, reply: RunReply): void
@@ -150,7 +149,6 @@ abstract class RunMessageBase implements RunMessage {
     const own = message.settings.labels ?? (configuration.applies ? labels : undefined)
     if (own !== undefined && headerOf(message.headers, label) === undefined)
       headers.push([words.label, onWire(own.join(','))])
-    if (this.keeper.echoes) headers.push(...echoed(message, words))
     return headers
   }
 }
@@ -160,25 +158,6 @@ export function runOf({ part }: Message): WorkflowRunState | undefined {
   return part instanceof RunMessageBase ? part.run : undefined
 }
 
-/** Returns headers with the settings of a message, such as its retries. Newer servers send them. [workflow.md 12] */
-function echoed({ settings, retried }: Message, { echo }: RunDialect): [string, string][] {
-  const { retries, retryDelay, flowControl } = settings
-  const headers: [string, string][] = [
-    [echo.maxRetries, String(retries)],
-    [echo.retries, String(retried)],
-  ]
-  if (retryDelay !== undefined) headers.push([echo.retryDelay, retryDelay.text])
-  if (flowControl === undefined) return headers
-  headers.push([echo.flowControlKey, flowControl.key])
-  const { limits } = flowControl
-  if (limits !== undefined) {
-    const { parallelism, rate, period } = limits
-    const parts = Object.entries({ parallelism, rate, period }).filter(([, value]) => value !== undefined)
-    headers.push([echo.flowControlValue, parts.map(([name, value]) => `${name}=${value}`).join(',')])
-  }
-  return headers
-}
-
 /** Encodes a text as the value of a header: without line breaks, and with one character per byte. */
 function onWire(given: string): string {
   if (!/[\0\r\n\u0100-\uffff]/.test(given)) return given
@@ -186,20 +165,36 @@ function onWire(given: string): string {
   return /[^\0-\xff]/.test(line) ? utf8(line) : line
 }
 
+/** What is special about a delivery. */
+export interface StepMessageOptions {
+  /** Whether this delivery only announces the run. The SDK then begins the run itself. [workflow.md 2.4] */
+  readonly announces?: boolean | undefined
+  /** Settings of the step that this delivery runs. Absent if the message was sent without such settings. */
+  readonly stepSettings?: StepSettings | undefined
+  /** Whether the delivery exceeds a limit of the run. The service then responds itself. [workflow.md 12] */
+  readonly overflows?: boolean | undefined
+}
+
 /**
  * Message that delivers one entry of the run's list, together with all entries before it. The entry is the payload, a
- * finished step or a planned step.
+ * finished step, a planned step or a request for step settings.
  */
 export class StepMessage extends RunMessageBase {
+  readonly announces: boolean
+  readonly stepSettings: StepSettings | undefined
+  readonly overflows: boolean
+
   constructor(
     run: WorkflowRunState,
     keeper: RunHooks,
     /** Position in the list of the run. */
     readonly index: number,
-    /** Whether this delivery only announces the run. The SDK then begins the run itself. [workflow.md 2.4] */
-    readonly announces: boolean = false,
+    { announces = false, stepSettings, overflows = false }: StepMessageOptions = {},
   ) {
     super(run, keeper)
+    this.announces = announces
+    this.stepSettings = stepSettings
+    this.overflows = overflows
   }
 
   step({ body }: Message): RunStep | undefined {
@@ -208,15 +203,15 @@ export class StepMessage extends RunMessageBase {
 
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, this.index === 0)
-    const configures = this.run.entries[this.index]?.callType === 'stepConfig'
     for (const { unknownSdk, stepConfig } of headerNamesIn(message.settings.words)) {
       if (this.announces) headers.push([unknownSdk, 'true'])
-      if (configures) headers.push([stepConfig, 'true'])
+      if (this.stepSettings !== undefined) headers.push([stepConfig, 'true'])
     }
     return headers
   }
 
   stage(delivery: StubbableDelivery): Promise<RawOutcome> | undefined {
+    if (this.overflows) return Promise.resolve({ status: 429, headers: [], body: utf8('{"error":"-1 EXCEEDS_LIMIT"}') })
     return this.announces ? undefined : this.keeper.stage(this.run, this.index, delivery)
   }
 
@@ -249,7 +244,7 @@ export class StepMessage extends RunMessageBase {
    * workflow. Otherwise, returns `undefined`. [workflow.md 2.5]
    */
   override wrongWith(message: Message, { status, headers }: RunReply): string | undefined {
-    if (this.run.exceeded !== undefined) return this.run.exceeded
+    if (this.overflows) return this.run.exceeded
     if (this.index > 0 || status < 200 || status > 299) return undefined
     const { run } = this
     if (respondedIn(headers, message, ({ sdkVersion }) => sdkVersion) === undefined)
@@ -331,10 +326,6 @@ export class CallbackMessage extends RunMessageBase {
 
   headers(message: Message): HeaderList {
     return this.runHeaders(message, false, 'fromCallback')
-  }
-
-  override wrongWith(): string | undefined {
-    return this.run.exceeded
   }
 
   override accepted(message: Message): void {

@@ -18,6 +18,7 @@ export class RunRegistry {
   readonly proven: Set<string> = new Set()
   readonly #clock: ServiceClock
   readonly #retention: number
+  /** The latest run with each ID. An ID can be used again when its run has ended. */
   readonly #byId = new Map<string, WorkflowRunState>()
   readonly #records = runRecords()
   /**
@@ -52,6 +53,15 @@ export class RunRegistry {
     for (const run of [...over].sort((one, other) => endOf(one) - endOf(other))) this.#ended.push(run)
   }
 
+  /**
+   * Returns the creation time of a new run. It is later than the creation of every other run with the same ID: the time
+   * tells them apart, but virtual time may stand still between them.
+   */
+  createdAt(id: string): number {
+    const before = this.#byId.get(id)
+    return before === undefined ? this.#clock.now() : Math.max(this.#clock.now(), before.createdAt + 1)
+  }
+
   get nextSequence(): number {
     return this.#sequence + 1
   }
@@ -80,7 +90,9 @@ export class RunRegistry {
    */
   started(id: string, createdAt?: string): WorkflowRunState {
     const run = this.#byId.get(id)
-    if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runOver(id)
+    if (run === undefined || !run.isStarted || !run.isOf(createdAt)) throw refusals.runOver(id)
+    // The run is about to fail. After a 429, the SDK would have the delivery of another branch retried.
+    if (run.exceeded !== undefined && run.running.size > 0) throw refusals.runOver(id)
     if (run.probe !== undefined) {
       run.probe.refused = true
       throw refusals.runOver(id)
@@ -94,7 +106,7 @@ export class RunRegistry {
    */
   running(id: string, createdAt?: string): WorkflowRunState {
     const run = this.get(id)
-    if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runNotFound(id)
+    if (run === undefined || !run.isStarted || !run.isOf(createdAt)) throw refusals.runNotFound(id)
     return run
   }
 
@@ -103,17 +115,13 @@ export class RunRegistry {
     for (let first = this.#ended.peek(); first !== undefined && endOf(first) < oldest; first = this.#ended.peek()) {
       this.#ended.shift()
       this.#records.delete(first)
-      this.#byId.delete(first.id)
+      if (this.#byId.get(first.id) === first) this.#byId.delete(first.id)
     }
   }
 }
 
 function endOf({ completedAt, createdAt: time }: WorkflowRunState): number {
   return completedAt ?? time
-}
-
-function isOf({ createdAt: time }: WorkflowRunState, createdAt: string | undefined): boolean {
-  return createdAt === undefined || createdAt.trim() === String(time)
 }
 
 function runRecords(): Records<WorkflowRunState> {

@@ -40,19 +40,21 @@ export class RunRestarts {
     // The endpoint submits unfinished steps again. So the new run does not get their waits, calls and invocations. They
     // stay in the failed run.
     for (const record of run.steps)
-      resumed.steps.push(
+      resumed.addRecord(
         record.result === undefined
           ? { ...record, call: undefined, wait: undefined, invoked: undefined }
           : { ...record },
       )
     const open = openEntries(run)
-    for (const [index, entry] of run.entries.entries()) {
+    for (const entry of run.entries) {
       const { message, callType } = entry
+      const { stepSettings, overflows } = message.part instanceof StepMessage ? message.part : {}
+      if (overflows) continue
       if (!open.has(entry)) {
         resumed.entries.push(entry)
         continue
       }
-      const part = new StepMessage(resumed, this.#engine, index)
+      const part = new StepMessage(resumed, this.#engine, resumed.entries.length, { stepSettings })
       const again = this.#acceptAgain(message, part, overrides, settings, cause)
       resumed.entries.push({ message: again, callType })
       for (const record of resumed.steps) if (record.message === message) record.message = again

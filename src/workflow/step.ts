@@ -70,6 +70,12 @@ export function writtenStep(step: object): Bytes {
   return utf8(JSON.stringify(step))
 }
 
+/** Number of bytes of a step's result, as its endpoint submitted it. */
+export function resultSize({ out }: StepBody): number {
+  if (out === undefined || out === null) return 0
+  return utf8(typeof out === 'string' ? out : JSON.stringify(out)).length
+}
+
 /**
  * Kind of an entry in the list of a run: a step, a call to a third party, the callback of a call, or settings of the
  * next step.

@@ -1,5 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { TrafficLog } from '../kernel/traffic-log.js'
+import type { StepSettings, TrafficLog } from '../kernel/traffic-log.js'
 import type { Message } from '../queue/message/message.js'
 import { Published } from '../queue/message/message-entries.js'
 import type { AcceptedPublish, PublishCall } from '../queue/publisher.js'
@@ -7,12 +7,11 @@ import type { PublishSettings, RawSettings } from '../queue/settings/message-set
 import type { QueueDialect } from '../queue/settings/queue-dialect.js'
 import { refusals } from '../queue/settings/queue-rejections.js'
 import type { RunEngine } from './run-engine.js'
-import { checkRoom } from './run-limits.js'
 import { CallMessage, isCallbackOf, StepMessage } from './run-messages.js'
 import type { RunSettings } from './run-settings.js'
-import { readStep, type StepBody } from './step.js'
-import { forwardedIn } from './workflow-protocol.js'
-import type { WorkflowRunState } from './workflow-run.js'
+import { readStep, type StepBody, writtenStep } from './step.js'
+import { featuresIn, forwardedIn } from './workflow-protocol.js'
+import { requestKey, type WorkflowRunState } from './workflow-run.js'
 
 /** Processes what the endpoint of a run submits: steps, and calls to third parties. [workflow.md 5, 6] */
 export class Submissions {
@@ -33,9 +32,9 @@ export class Submissions {
   step(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
     const settings = this.#settings.read(raw, call.words, call.headers, this.#settings.base(run.configuration, raw))
-    const { policy } = this.#engine.queue
+    const own = this.#ownSettings(settings, raw)
     // This first check rejects a whole batch if its first item exceeds a limit. Later items are checked again below.
-    if (this.#knownStep(run, body) === undefined) checkRoom(run, readStep(body), body.length, policy)
+    if (this.#knownStep(run, body) === undefined) this.#engine.checkRoom(run, readStep(body), cause)
     return () => {
       this.#engine.hide(run, cause)
       const known = this.#knownStep(run, body)
@@ -44,32 +43,75 @@ export class Submissions {
         this.#traffic.adopt(new Published(known, true, draft), cause ?? 0)
         return { message: known, deduplicated: true }
       }
-      checkRoom(run, readStep(body), body.length, policy)
-      return { message: this.append(run, url, body, settings, cause), deduplicated: false }
+      this.#engine.checkRoom(run, readStep(body), cause)
+      return { message: this.append(run, url, body, settings, cause, own), deduplicated: false }
     }
   }
 
   /**
-   * Validates settings for the next step. The returned function stores them, and the endpoint is then called again with
-   * these settings. [workflow.md 12]
+   * Returns the settings that a message sets for the step which its delivery runs. Returns `undefined` if the message
+   * does not have the feature for such settings. [workflow.md 5.1]
+   */
+  #ownSettings({ retries, retryDelay, flowControl }: PublishSettings, raw: RawSettings): StepSettings | undefined {
+    if (!this.#engine.queue.policy.workflowStepConfiguration || !featuresIn(raw).has('WF_StepConfig')) return undefined
+    return {
+      ...(raw.has('retries') && { retries }),
+      ...(raw.has('retry-delay') && retryDelay !== undefined && { retryDelay: retryDelay.text }),
+      ...(raw.has('flow-control-key') &&
+        flowControl !== undefined && { flowControl: { key: flowControl.key, ...flowControl.limits } }),
+    }
+  }
+
+  /**
+   * Validates a request for settings of the next step. The returned function delivers to the endpoint again, with these
+   * settings. [workflow.md 5.1]
+   * @throws Refusal when the request is invalid
    */
   configuration(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
     const settings = this.#settings.read(raw, call.words, call.headers, this.#settings.base(run.configuration, raw))
+    const own = this.#ownSettings(settings, raw) ?? {}
     return () => {
       this.#engine.hide(run, cause)
       const { entries } = run
-      const known = entries.find(({ message, callType }) => callType === 'stepConfig' && message.body === body)
-      if (known !== undefined && this.#engine.queue.policy.workflowDeduplicateSteps)
-        return { message: known.message, deduplicated: true }
+      const known = run.requestedSettings?.get(requestKey(body, own))
+      if (known !== undefined && this.#engine.queue.policy.workflowDeduplicateSteps) {
+        const draft = { kind: 'message' as const, url, body, settings, origin: run.originFor(cause) }
+        this.#traffic.adopt(new Published(known, true, draft), cause ?? 0)
+        return { message: known, deduplicated: true }
+      }
       if (entries.at(-1)!.callType === 'stepConfig')
         throw refusals.invalid(call.words.header('Workflow-CallType'), 'the previous step already has a configuration')
-      checkRoom(run, undefined, body.length, this.#engine.queue.policy)
-      const part = new StepMessage(run, this.#engine, entries.length)
+      this.#engine.checkRoom(run, undefined, cause)
+      const part = new StepMessage(run, this.#engine, entries.length, { stepSettings: own })
       const message = this.#accept(run, { url, body, settings, cause, part })
       entries.push({ message, callType: 'stepConfig' })
+      run.requested(message)
       return { message, deduplicated: false }
     }
+  }
+
+  /**
+   * Delivers a message that fails at once, because the run exceeds a limit: the service answers the delivery itself. So
+   * the run fails with a dead letter and its failure function, even if no delivery to the endpoint is in flight.
+   * [workflow.md 12]
+   */
+  overflow(run: WorkflowRunState, step: StepBody | undefined, exceeded: string, cause: number | undefined): Message {
+    const { configuration, entries, url } = run
+    run.exceeded = exceeded
+    const base = this.#settings.base(configuration, new Map())
+    const settings = {
+      ...base,
+      retries: 0,
+      flowControl: undefined,
+      failureCallback: configuration.settings.failureCallback,
+    }
+    const body = writtenStep(step ?? {})
+    const part = new StepMessage(run, this.#engine, entries.length, { overflows: true })
+    const origin = run.originFor(cause)
+    const message = this.#engine.queue.courier.accept({ kind: 'message', url, body, settings, origin, part })
+    entries.push({ message, callType: 'step' })
+    return message
   }
 
   #knownStep(run: WorkflowRunState, body: Bytes): Message | undefined {
@@ -80,10 +122,17 @@ export class Submissions {
    * Adds a step to the list of its run. The step is delivered after its delay. The delivery that submitted the step
    * must get its response first.
    */
-  append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
+  append(
+    run: WorkflowRunState,
+    url: string,
+    body: Bytes,
+    given: PublishSettings,
+    cause: number | undefined,
+    own?: StepSettings,
+  ): Message {
     const step = readStep(body)
     const settings = step === undefined ? given : this.#engine.script.awake(run, step, given)
-    const part = new StepMessage(run, this.#engine, run.entries.length)
+    const part = new StepMessage(run, this.#engine, run.entries.length, { stepSettings: own })
     const message = this.#accept(run, { url, body, settings, cause, part, step })
     run.entries.push({ message, callType: 'step' })
     if (step !== undefined) this.#keep(run, step, message)
@@ -93,7 +142,7 @@ export class Submissions {
   #keep(run: WorkflowRunState, step: StepBody, message: Message): void {
     const record = run.record(step, this.#engine.now())
     record.message = message
-    if (step.targetStep === undefined) record.result ??= step
+    if (step.targetStep === undefined) run.finish(record, step)
     else if (record.plan === undefined) {
       record.plan = step
       record.planMessage = message
@@ -108,6 +157,7 @@ export class Submissions {
         stepName,
         stepType,
         ...(targetStep !== undefined && { planned: true as const }),
+        contextBytes: run.contextBytes,
       },
       message.lastEntrySeq,
     )
@@ -154,11 +204,10 @@ export class Submissions {
     const { body, cause } = call
     const settings = this.#settings.ofCall(run.configuration, raw, call)
     const step = this.#callStep(raw, call.words)
-    const { policy } = this.#engine.queue
-    if (step === undefined || run.recordOf(step) === undefined) checkRoom(run, step, body.length, policy)
+    if (step === undefined || run.recordOf(step) === undefined) this.#engine.checkRoom(run, step, cause)
     return () => {
       this.#engine.hide(run, cause)
-      if (step === undefined || run.recordOf(step) === undefined) checkRoom(run, step, body.length, policy)
+      if (step === undefined || run.recordOf(step) === undefined) this.#engine.checkRoom(run, step, cause)
       const record = step === undefined ? undefined : run.record(step, this.#engine.now())
       const known = this.#engine.queue.policy.workflowDeduplicateSteps ? record?.call?.message : undefined
       const answered = step && this.#engine.script.calls(run, step, raw, call)

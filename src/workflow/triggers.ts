@@ -11,8 +11,7 @@ import { refusals } from '../queue/settings/queue-rejections.js'
 import { checkUrl } from '../queue/settings/url.js'
 import { type InvokeBody, readInvoke } from './invoke.js'
 import type { RunEngine } from './run-engine.js'
-import { checkRoom } from './run-limits.js'
-import { StepMessage } from './run-messages.js'
+import { runOf, StepMessage } from './run-messages.js'
 import type { RunSettings } from './run-settings.js'
 import { forwardedIn, type RunRequests, respondedIn } from './workflow-protocol.js'
 import { WorkflowRunState } from './workflow-run.js'
@@ -33,6 +32,8 @@ export interface Trigger {
   /** Whether the first delivery only announces the run. The SDK then begins the run itself. [workflow.md 2.4] */
   readonly announce?: boolean
   readonly invoke?: InvokeBody | undefined
+  /** Creation time of the run, if an SDK that begins an announced run sends it. */
+  readonly createdAt?: string | undefined
 }
 
 /** Result of a trigger: the run, and whether it existed before. */
@@ -50,6 +51,11 @@ export class Triggers {
   readonly #engine: RunEngine
   readonly #settings: RunSettings
   readonly #traffic: TrafficLog
+  /** Triggers of the latest request. Two items of one batch cannot begin different runs with the same ID. */
+  #checking: { readonly cause: number; readonly triggers: Map<string, Pick<Trigger, 'url' | 'body'>> } = {
+    cause: 0,
+    triggers: new Map(),
+  }
 
   constructor(engine: RunEngine, settings: RunSettings, traffic: TrafficLog) {
     this.#engine = engine
@@ -67,9 +73,9 @@ export class Triggers {
       this.#checkDepth(raw, call.words)
       // The result of the invoked run will be submitted later, with this data. Check the data now, so that an invalid
       // invocation is rejected early.
-      const parent = this.#engine.started(invoke.workflowRunId)
+      const parent = this.#engine.started(invoke.workflowRunId, String(invoke.workflowRunCreatedAt))
       this.#settings.ofHeaders(parent, invoke.headers)
-      checkRoom(parent, invoke.step, 0, this.#engine.queue.policy)
+      this.#engine.checkRoom(parent, invoke.step, call.cause)
       checkUrl(invoke.workflowUrl, 'workflowUrl')
     }
     const trigger: Trigger = {
@@ -80,7 +86,9 @@ export class Triggers {
       bySdk: asked.bySdk,
       announce: forwardedIn(raw, 'Workflow-Unknown-Sdk', call.words) !== undefined,
       invoke,
+      createdAt: asked.createdAt,
     }
+    this.check(trigger)
     return () => (invoke === undefined ? undefined : this.#engine.script.invokes(invoke)) ?? this.begin(trigger)
   }
 
@@ -101,7 +109,30 @@ export class Triggers {
     throw refusals.quota('maxInvokeCount', deepestInvocation, this.#engine.queue.policy.quotaStatus)
   }
 
-  /** Begins a run. If the run already exists, returns the existing run. [workflow.md 2.2] */
+  /**
+   * Checks that the ID of a trigger is free. A batch is rejected as a whole before any of its items begins a run.
+   * @throws Refusal 400 when another run with this ID is in progress
+   */
+  check(trigger: Trigger): void {
+    this.#begun(trigger)
+    const { runId, url, body, origin } = trigger
+    if (runId === undefined || !origin.cause) return
+    if (this.#checking.cause !== origin.cause) this.#checking = { cause: origin.cause, triggers: new Map() }
+    const { triggers } = this.#checking
+    const before = triggers.get(runId)
+    if (before !== undefined && (before.url !== url || before.body !== body) && !this.#isNeverAgain)
+      throw refusals.runExists()
+    triggers.set(runId, { url, body })
+  }
+
+  get #isNeverAgain(): boolean {
+    return this.#engine.queue.policy.workflowSingletonRuns === 'never-again'
+  }
+
+  /**
+   * Begins a run. If an earlier request was the same trigger, returns the run that it began. [workflow.md 2.2]
+   * @throws Refusal 400 when another run with the same ID is in progress
+   */
   begin(trigger: Trigger): TriggeredRun {
     const { announce = false, origin } = trigger
     const known = this.#begun(trigger)
@@ -116,13 +147,33 @@ export class Triggers {
     return { run, message, deduplicated: false }
   }
 
-  /** Returns the run that an earlier trigger with the same run ID or the same deduplication ID began. */
-  #begun({ runId, url, body, settings }: Trigger): WorkflowRunState | undefined {
-    const known = runId === undefined ? undefined : this.#engine.get(runId)
-    if (known !== undefined) return known
+  /**
+   * Returns the run that an earlier request of the same trigger began. Returns `undefined` if the trigger begins a run.
+   * @throws Refusal 400 when another run with the same ID is in progress
+   */
+  #begun(trigger: Trigger): WorkflowRunState | undefined {
+    const { runId, url, body, settings, invoke, bySdk = false } = trigger
     const key = deduplicationKey(settings, url, body)
     const first = key === undefined ? undefined : this.#engine.queue.publisher.published.find(key, this.#engine.now())
-    return first?.part === undefined ? undefined : this.#engine.get(first.part.runId)
+    const same = first && runOf(first)
+    if (same !== undefined) return same
+    const known = runId === undefined ? undefined : this.#engine.get(runId)
+    const { workflowSingletonRuns: singleton, deduplicationWindow } = this.#engine.queue.policy
+    if (known === undefined || this.#isNeverAgain) return known
+    // An SDK only begins the run that was announced to it. If that run has ended, no other run begins.
+    if (bySdk) return known
+    const isAgain = known.url === url && known.payload === body && isInvokedBy(known, invoke)
+    const isRecent = this.#engine.now() < known.createdAt + deduplicationWindow
+    if (isAgain && (singleton === 'window' ? isRecent : known.isStarted)) return known
+    if (!known.isStarted) return undefined
+    this.#rejected(known, invoke)
+    throw refusals.runExists()
+  }
+
+  /** Records in the invoking run why it does not continue. The SDK takes the 400 for a cancellation of that run. */
+  #rejected({ id }: WorkflowRunState, invoke: InvokeBody | undefined): void {
+    const parent = invoke && this.#engine.get(invoke.workflowRunId)
+    if (parent !== undefined) parent.refused = `the invoked run ${id} already exists`
   }
 
   newRun({
@@ -137,7 +188,7 @@ export class Triggers {
     const run = new WorkflowRunState(
       runId,
       this.#engine.register.nextSequence,
-      this.#engine.now(),
+      this.#engine.register.createdAt(runId),
       url,
       features,
       this.#settings.configuration(settings, features),
@@ -156,7 +207,7 @@ export class Triggers {
   ): Message {
     const asks = respondedIn(settings.headers, { settings }, (words) => words.unknownSdk.toLowerCase()) !== undefined
     const isAnnounced = announce && !asks
-    const part = new StepMessage(run, this.#engine, 0, isAnnounced)
+    const part = new StepMessage(run, this.#engine, 0, { announces: isAnnounced })
     const { callerIp, region, scheduleId } = origin
     const from = { callerIp, region, scheduleId, cause: cause || origin.cause }
     const draft = { kind: 'message' as const, url, body, settings, origin: from, part }
@@ -171,10 +222,9 @@ export class Triggers {
    */
   #beginAgain(run: WorkflowRunState, trigger: Trigger): TriggeredRun {
     const first = run.entries[0]!.message
-    if (!trigger.bySdk || !run.announced || !run.isStarted) {
+    if (!trigger.bySdk || !run.announced || !run.isStarted || !run.isOf(trigger.createdAt)) {
       const { url, body, settings, origin, invoke } = trigger
-      const parent = invoke && this.#engine.get(invoke.workflowRunId)
-      if (parent !== undefined) parent.refused = `the invoked run ${run.id} already exists`
+      if (!isInvokedBy(run, invoke)) this.#rejected(run, invoke)
       const draft = { kind: 'message' as const, url, body, settings, origin }
       this.#traffic.adopt(new Published(first, true, draft), origin.cause ?? 0)
       return { run, message: first, deduplicated: true }
@@ -195,7 +245,7 @@ export class Triggers {
     const { workflowRunId, workflowUrl, workflowRunCreatedAt, headers, step } = invoke
     run.invoker = { runId: workflowRunId, url: workflowUrl, createdAt: workflowRunCreatedAt, headers, step }
     const parent = this.#engine.get(workflowRunId)
-    if (parent === undefined) return
+    if (parent === undefined || !parent.isOf(workflowRunCreatedAt)) return
     const record = parent.record(step, this.#engine.now())
     record.invoked = run
     this.#traffic.append({
@@ -217,6 +267,16 @@ export class Triggers {
     if (workflowTwoPhaseTrigger === 'always') return true
     return isAsked || (workflowTwoPhaseTrigger === 'unknown-url' && !this.#engine.register.proven.has(url))
   }
+}
+
+/** Returns whether a step invoked a run. Without an invocation, returns whether no step invoked it. */
+function isInvokedBy({ invoker }: WorkflowRunState, invoke: InvokeBody | undefined): boolean {
+  if (invoker === undefined || invoke === undefined) return invoker === undefined && invoke === undefined
+  return (
+    invoker.runId === invoke.workflowRunId &&
+    invoker.createdAt === invoke.workflowRunCreatedAt &&
+    invoker.step.stepId === invoke.step.stepId
+  )
 }
 
 /**

@@ -17,9 +17,11 @@ import { loading } from './loaded-runs.js'
 import { RunCompletion } from './run-completion.js'
 import type { RunEngine } from './run-engine.js'
 import { readRunCancel } from './run-filters.js'
+import { exceededBy } from './run-limits.js'
 import { RunRegistry } from './run-registry.js'
 import { RunRestarts } from './run-restarts.js'
 import { RunSettings } from './run-settings.js'
+import { readStep, type StepBody } from './step.js'
 import { StubRunner } from './stub-runner.js'
 import { Submissions } from './submissions.js'
 import { Triggers } from './triggers.js'
@@ -76,10 +78,6 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
 
   get workflowLazyBodyAbove(): number | undefined {
     return this.queue.policy.workflowLazyBodyAbove
-  }
-
-  get echoes(): boolean {
-    return this.queue.policy.workflowEchoConfiguration
   }
 
   readonly bulkTarget: BulkTarget = {
@@ -204,7 +202,19 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
       throw refusals.invalid(words.header('Workflow-RunId'), `${JSON.stringify(id)} is not an id`)
   }
 
+  checkRoom(run: WorkflowRunState, step: StepBody | undefined, cause: number | undefined): void {
+    if (run.exceeded !== undefined) throw refusals.exceedsLimit()
+    const exceeded = exceededBy(run, step, this.queue.policy)
+    if (exceeded === undefined) return
+    this.#submissions.overflow(run, step, exceeded, cause)
+    throw refusals.exceedsLimit()
+  }
+
   append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
+    // The service itself submits this result, for example at the end of a wait. So the limits are checked here.
+    const step = readStep(body)
+    const exceeded = exceededBy(run, step, this.queue.policy)
+    if (exceeded !== undefined) return this.#submissions.overflow(run, step, exceeded, cause)
     return this.#submissions.append(run, url, body, given, cause)
   }
 

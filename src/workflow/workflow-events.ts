@@ -2,7 +2,6 @@ import { type Bytes, toBase64 } from '../kernel/bytes.js'
 import { hiddenBody, type TrafficLog } from '../kernel/traffic-log.js'
 import type { Message } from '../queue/message/message.js'
 import type { RunEngine } from './run-engine.js'
-import { checkRoom } from './run-limits.js'
 import { writtenStep } from './step.js'
 import type { Wait } from './workflow-run.js'
 import type { ResolvedWait } from './workflow-waits.js'
@@ -26,7 +25,7 @@ export class Events {
     const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
     // A timeout would submit a result with this data. Check the data now, so that an invalid wait is rejected early.
     this.#engine.settingsOf(run, timeoutHeaders)
-    checkRoom(run, wait.step, 0, this.#engine.queue.policy)
+    this.#engine.checkRoom(run, wait.step, cause)
     const record = run.record(wait.step, this.#engine.now())
     // The response to the first request was lost, so the SDK sent the request again. The step already waits, or has
     // received its event.

@@ -17,12 +17,12 @@ export interface RunRequests {
   readonly invoke: boolean
   /** Whether an SDK sends the publish to begin a run that was announced to it. */
   readonly bySdk: boolean
-  /** Creation time of the run. Newer SDKs send it, because several runs may have the same ID. [workflow.md 12] */
+  /** Creation time of the run. Newer SDKs send it, because several runs may have the same ID. [workflow.md 3.6] */
   readonly createdAt: string | undefined
 }
 
 /** Features of the workflow SDK. The SDK lists them in its messages. [workflow.md 2.1] */
-export type Feature = 'LazyFetch' | 'InitialBody' | 'WF_DetectTrigger' | 'WF_TriggerOnConfig'
+export type Feature = 'LazyFetch' | 'InitialBody' | 'WF_DetectTrigger' | 'WF_TriggerOnConfig' | 'WF_StepConfig'
 
 /** Features of a run whose trigger lists none. No SDK sent this trigger. */
 export const allFeatures: ReadonlySet<string> = new Set<Feature>([
@@ -42,7 +42,7 @@ export function runSettingsOf(raw: RawSettings): RunRequests | undefined {
     runId: runId === '' ? undefined : runId,
     url: joined(raw.get('workflow-url')),
     callType: joined(raw.get('workflow-calltype'))?.trim(),
-    features: featuresOf(joined(raw.get('feature-set')) ?? ''),
+    features: featuresIn(raw),
     invoke: isTrue(joined(raw.get('workflow-invoke'))),
     bySdk: isTrue(joined(raw.get('workflow-trigger-by-sdk'))),
     createdAt: joined(raw.get('workflow-createdat')),
@@ -56,7 +56,9 @@ function isTrue(text: string | undefined): boolean {
 /** Cache of parsed feature sets by their text. In practice there are only a few different texts. */
 const featureSets = new Map<string, ReadonlySet<string>>()
 
-function featuresOf(text: string): ReadonlySet<string> {
+/** Returns the features that a publish lists. */
+export function featuresIn(raw: RawSettings): ReadonlySet<string> {
+  const text = joined(raw.get('feature-set')) ?? ''
   let features = featureSets.get(text)
   if (features === undefined) {
     features = new Set(text.split(',').map((name) => name.trim()))
@@ -130,10 +132,6 @@ export interface RunDialect {
   readonly failureNotFound: string
   /** Names of the headers that show the SDK that its failure function is called. */
   readonly failure: readonly string[]
-  /** Names of the headers that contain the settings of the message. [workflow.md 12] */
-  readonly echo: Readonly<
-    Record<'maxRetries' | 'retries' | 'retryDelay' | 'flowControlKey' | 'flowControlValue', string>
-  >
 }
 
 const spelled = new WeakMap<QueueDialect, readonly RunDialect[]>()
@@ -180,13 +178,6 @@ function spelledBehind(prefix: string): RunDialect {
     errorStepName: lower('Error-Step-Name'),
     failureNotFound: lower('Workflow-Failure-Callback-Notfound'),
     failure: ['Workflow-Is-Failure', 'Workflow-Failure-Callback'].map((name) => own(name)),
-    echo: {
-      maxRetries: own('Max-Retries'),
-      retries: own('Retries'),
-      retryDelay: own('Retry-Delay'),
-      flowControlKey: own('Flow-Control-Key'),
-      flowControlValue: own('Flow-Control-Value'),
-    },
   }
 }
 

@@ -1,11 +1,12 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { IndexedRecord } from '../kernel/indexed-records.js'
 import type { Timer } from '../kernel/time.js'
+import type { StepSettings } from '../kernel/traffic-log.js'
 import type { Message, MessageOrigin } from '../queue/message/message.js'
 import type { PublishSettings } from '../queue/settings/message-settings.js'
 import { RunIndex } from './run-index.js'
 import { type ListUpTo, type RunEntry, RunList } from './run-list.js'
-import { readStep, type StepBody } from './step.js'
+import { readStep, resultSize, type StepBody } from './step.js'
 
 /** State of a run, in the spelling of the service. [workflow.md 10] */
 export type VendorRunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
@@ -102,6 +103,11 @@ export class WorkflowRunState implements IndexedRecord {
   declare invoker?: Invoker
   /** Callbacks of this run's calls that have not been delivered yet. */
   declare callbacks?: Set<Message>
+  /**
+   * Messages of requests for step settings, by the content of the request. A repeated request is recognized.
+   * [workflow.md 5.1]
+   */
+  declare requestedSettings?: Map<string, Message>
   declare failureFunction?: Message
   declare failureReply?: StoredReply | undefined
   /** The failed delivery that made the run fail: its response, its message and its dead letter. */
@@ -118,7 +124,7 @@ export class WorkflowRunState implements IndexedRecord {
   declare probe?: { refused: boolean } | undefined
   /** Reason why the queue rejected a submission during the latest delivery. */
   declare refused?: string | undefined
-  /** Message about a limit that the run exceeds. The run then fails at the end of the next delivery. */
+  /** Message about a limit that the run exceeds. No further submission is accepted, and the run fails at once. */
   declare exceeded?: string | undefined
   /** Name of the step that failed in the last attempt. */
   failingStep: string | undefined
@@ -141,6 +147,15 @@ export class WorkflowRunState implements IndexedRecord {
     /** Region of the queue that received the trigger. */
     readonly region: string,
   ) {}
+
+  /**
+   * Returns whether a request names this run by its creation time. Several runs may have had the same ID. Older SDKs
+   * send no time, and newer ones only if they know it. [workflow.md 3.6]
+   */
+  isOf(createdAt: string | number | undefined): boolean {
+    const named = Number(createdAt ?? 0)
+    return Number.isNaN(named) || named === 0 || named === this.createdAt
+  }
 
   /** Returns the origin of a message of the run. @param cause `seq` of the entry that caused the message */
   originFor(cause: number | undefined): MessageOrigin {
@@ -216,14 +231,31 @@ export class WorkflowRunState implements IndexedRecord {
     return this.#list.upTo(entries, index)
   }
 
-  #weighed = 0
-  #weight = 0
+  /** Number of finished steps. */
+  finishedSteps = 0
+  #resultBytes = 0
 
-  /** Number of bytes of the payload and of all submissions. */
-  get weight(): number {
-    for (; this.#weighed < this.entries.length; this.#weighed++)
-      this.#weight += this.entries[this.#weighed]!.message.body.length
-    return this.#weight
+  /** Number of bytes of the payload and of the results of all finished steps. */
+  get contextBytes(): number {
+    return this.payload.length + this.#resultBytes
+  }
+
+  /** Adds a step, for example when the run is restored from a dump. */
+  addRecord(record: StepRecord): void {
+    this.steps.push(record)
+    if (record.result !== undefined) this.#count(record.result)
+  }
+
+  /** Records the result of a step. If it is submitted again, the first result stays. */
+  finish(record: StepRecord, result: StepBody): void {
+    if (record.result !== undefined) return
+    record.result = result
+    this.#count(result)
+  }
+
+  #count(result: StepBody): void {
+    this.finishedSteps++
+    this.#resultBytes += resultSize(result)
   }
 
   /** Index of the steps. It is created only for a run with many steps. */
@@ -239,6 +271,12 @@ export class WorkflowRunState implements IndexedRecord {
         ?.message
     this.#index ??= new RunIndex()
     return this.#index.submitted(entries, body)
+  }
+
+  /** Records a request for step settings. */
+  requested(message: Message): void {
+    this.requestedSettings ??= new Map()
+    this.requestedSettings.set(requestKey(message.body, message.part?.stepSettings), message)
   }
 
   recordOf({ stepId, targetStep = stepId }: StepBody): StepRecord | undefined {
@@ -263,11 +301,16 @@ export class WorkflowRunState implements IndexedRecord {
       message: undefined,
       result: undefined,
     }
-    this.steps.push(record)
+    this.addRecord(record)
     return record
   }
 
   stepOf({ message, callType }: RunEntry): StepBody | undefined {
     return callType === 'step' && message !== this.entries[0]?.message ? readStep(message.body) : undefined
   }
+}
+
+/** Returns the content of a request for step settings as one text. */
+export function requestKey(body: Bytes, settings: StepSettings | undefined): string {
+  return `${body}\n${JSON.stringify(settings)}`
 }

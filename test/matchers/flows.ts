@@ -3,10 +3,12 @@ import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from '../../src/adapters/fetch.js'
+import { SettingsSdk } from '../workflow/settings-sdk.js'
 
 /**
- * Starts four runs of the real SDK. Order: a step with one retry, a received event, a sleep. Broken: a step that always
+ * Starts five runs, four of them with the real SDK. Order: a step with one retry, a received event, a sleep. Broken: a step that always
  * fails. Parallel: two parallel steps, then a call with one retry. Waiting: an event that is never sent.
+ * Refund: a step with settings.
  */
 export async function flows(): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T00:00:00Z' })
@@ -39,6 +41,13 @@ export async function flows(): Promise<Sandbox> {
     '/waiting',
     async (context) => void (await context.waitForEvent('approval', 'never', { timeout: '7d' })),
   )
+  const sdk = new SettingsSdk(sandbox)
+  const refunds = 'https://app.test/refund'
+  const own = { retries: 1, retryDelay: '1000', flowControl: { key: 'cards', parallelism: 2 } }
+  destinations.on(
+    refunds,
+    sdk.serve((context) => context.run('refund', () => 1, own)),
+  )
   let calls = 0
   const sent = { status: 200, headers: { 'Content-Type': 'application/json' }, body: '{"sent":1}' }
   destinations.respond('https://third.test/send', () => (++calls === 1 ? 503 : sent))
@@ -52,6 +61,7 @@ export async function flows(): Promise<Sandbox> {
     await client.trigger({ url: beside, workflowRunId: 'beside' })
     await workflow.getRun('wfr_order').advanceToEnd('success')
     await client.trigger({ url: waiting, workflowRunId: 'waiting' })
+    await sdk.trigger(refunds, 'wfr_refund')
     await clock.advance('1m')
   } finally {
     restore()

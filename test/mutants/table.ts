@@ -258,8 +258,8 @@ export const mutants: readonly Mutant[] = [
     ),
   }),
   ...of('signatures-verify', {
-    'signed with the next key': swap(deliveryHeaders, 'deliveryWriter', (_, writer, random, window, keys) => {
-      const { headers } = writer(random, window, keys)
+    'signed with the next key': swap(deliveryHeaders, 'deliveryWriter', (_, writer, random, window, keys, echo) => {
+      const { headers } = writer(random, window, keys, echo)
       return { headers: (attempt) => headers(Object.assign(attempt, { key: keys.next })) }
     }),
     'signed for another url': swap(signing, 'claimsFor', (_, claims, url, ...given) => claims(`${url}/`, ...given)),

@@ -258,6 +258,8 @@ const policies: Table = {
     deduplicateSteps: 'workflowDeduplicateSteps',
     echoConfiguration: 'workflowEchoConfiguration',
     stepConfiguration: 'workflowStepConfiguration',
+    maxRunSteps: 'workflowMaxSteps',
+    maxRunContext: 'workflowMaxContext',
     twoPhaseTrigger: 'workflowTwoPhaseTrigger',
     notifyOrder: 'workflowNotifyOrder',
     waitList: 'flowControlOrder',

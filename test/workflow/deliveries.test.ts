@@ -349,7 +349,7 @@ test('lazy fetch returns the list of an ended run, and of one that the SDK begin
 })
 
 test('workflowEchoConfiguration adds the configuration in force to deliveries', async () => {
-  const made = workflowWorld({ policy: { workflowEchoConfiguration: true } })
+  const made = workflowWorld({ policy: { workflowEchoConfiguration: 'runs' } })
   const { client, clock, serve } = made
   const seen = watched(made)
   const url = serve('/echo', async (context) => {
@@ -371,7 +371,7 @@ test('workflowEchoConfiguration adds the configuration in force to deliveries', 
     'upstash-flow-control-key': 'k',
     'upstash-flow-control-value': 'parallelism=3,rate=2,period=60',
   })
-  const plain = workflowWorld()
+  const plain = workflowWorld({ policy: { workflowEchoConfiguration: 'off' } })
   const others = watched(plain)
   const other = plain.serve('/echo', async (context) => void (await context.run('a', () => 1)))
   await plain.client.trigger({ url: other, retries: 2 })

@@ -98,7 +98,7 @@ test.each([
 
 test('invoking a run ID that exists begins nothing, and explain() states why', async () => {
   const child = createWorkflow(async (context: Loose) => await context.run('a', () => 1))
-  const world = workflowWorld()
+  const world = workflowWorld({ policy: { workflowSingletonRuns: 'never-again' } })
   const { POST } = serveMany(
     {
       child,

@@ -218,7 +218,7 @@ test('a destination that a header cannot contain is rejected', async () => {
 })
 
 test('the cost of a run grows linearly with its number of steps', async () => {
-  const { ask, client, destinations } = workflowWorld({ policy: { maxRunSteps: undefined } })
+  const { ask, client, destinations } = workflowWorld({ policy: { workflowMaxSteps: undefined } })
   destinations.record('https://app.test/x', { status: 200, headers: { 'upstash-workflow-sdk-version': '1' } })
   await ask('POST', '/v2/batch', {
     body: [{ destination: 'https://app.test/x', headers: headersOf('wfr_m', { 'upstash-workflow-init': 'true' }) }],

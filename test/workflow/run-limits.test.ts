@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { evaluators } from '../../matchers/index.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
@@ -9,7 +10,7 @@ const most = 5
 /** Plays a route that exceeds a limit, with a failure function. */
 async function played(
   route: (context: Loose, world: WorkflowWorld) => Promise<unknown>,
-  policy: object = { maxRunSteps: most },
+  policy: object = { workflowMaxSteps: most },
 ) {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   onTestFinished(() => void vi.restoreAllMocks())
@@ -57,14 +58,14 @@ test.each(Object.keys(tooMuch))('a run with one step too many fails: %s', async 
 test('the log states the limit and that this package enforces it', async () => {
   const { traffic } = (await played(tooMuch.steps!)).world
   expect(traffic.ofType('dead-letter').map(({ error }) => error)).toEqual([
-    expect.stringMatching(/^-1 EXCEEDS_LIMIT.*more than 5 steps.*policy\.maxRunSteps.*context\.invoke/),
+    expect.stringMatching(/^-1 EXCEEDS_LIMIT.*more than 5 steps.*policy\.workflowMaxSteps.*context\.invoke/),
   ])
   const refused = traffic.ofType('request').filter(({ response: answer }) => answer?.status === 429)
   expect(refused.map(({ response: answer }) => answer?.body)).toEqual(['{"error":"-1 EXCEEDS_LIMIT"}'])
 })
 
 test('a run at the limit does not fail, and the limit is at least the documented one', async () => {
-  expect(defaultPolicy).toMatchObject({ maxRunSteps: 1000, maxRunContext: 100 * 1024 * 1024 })
+  expect(defaultPolicy).toMatchObject({ workflowMaxSteps: 1000, workflowMaxContext: 100 * 1024 * 1024 })
   for (const route of [
     async (context: Loose) => {
       for (const name of many(most)) await context.run(name, () => 1)
@@ -78,12 +79,13 @@ test('results that are too long together fail a run, independent of their number
   const route = async (context: Loose): Promise<void> => {
     for (const name of many(4)) await context.run(name, () => 'x'.repeat(1000))
   }
-  expect((await played(route, { maxRunContext: 3500 })).run.state).toBe('RUN_FAILED')
-  expect((await played(route, { maxRunContext: 5000 })).run.state).toBe('RUN_SUCCESS')
+  expect((await played(route, { workflowMaxContext: 3500 })).run.state).toBe('RUN_FAILED')
+  expect((await played(route, { workflowMaxContext: 5000 })).run.state).toBe('RUN_SUCCESS')
 })
 
 test('unrecognized repeated submissions reach a limit', async () => {
-  const { ask, client, clock, serve, workflow } = workflowWorld({ policy: { workflowDeduplicateSteps: false } })
+  const world = workflowWorld({ policy: { workflowDeduplicateSteps: false } })
+  const { ask, client, clock, queue, serve, workflow } = world
   const url = serve('/w', async (context) => void (await context.sleep('long', '1d')))
   await client.trigger({ url, workflowRunId: 'one' })
   await clock.advance('1m')
@@ -93,7 +95,10 @@ test('unrecognized repeated submissions reach a limit', async () => {
   for (let n = 0; n < 100; n++)
     statuses.add((await ask('POST', '/v2/batch', { body: [{ destination: url, headers, body }] })).status)
   expect([...statuses]).toEqual([200, 429])
-  expect(workflow.getRun('wfr_one').state).toBe('RUN_STARTED')
+  // The run fails at once, although none of its deliveries is in flight.
+  await clock.advance('1s')
+  expect(workflow.getRun('wfr_one').state).toBe('RUN_FAILED')
+  expect(queue.deadLetters).toHaveLength(1)
 })
 
 /**
@@ -137,4 +142,62 @@ test('each step of a run is serialized once, however many deliveries carry it', 
   expect(few.encoded).toBeGreaterThan(100)
   expect(more.encoded).toBeLessThan(5 * few.encoded)
   expect(more.set).toBeLessThan(5 * few.set)
+})
+
+test('only finished steps count, and the payload counts with the results', async () => {
+  const { world, run } = await played(
+    async (context) => {
+      await Promise.all(['a', 'b'].map((name) => context.run(name, () => 'é'.repeat(10))))
+      await context.waitForEvent('event', 'evt', { timeout: '1d' })
+    },
+    { workflowMaxSteps: undefined },
+  )
+  expect(run.state).toBe('RUN_SUCCESS')
+  // Two texts of 20 bytes with their quotes. A wait that timed out has no result.
+  expect(run.explain()).toContain('(3 steps, 44 of 104,857,600 bytes of context)')
+  const has = (pattern: object) => evaluators.toHaveWorkflowRun(world, pattern as never).pass
+  expect(has({ steps: 3, contextBytes: 44 })).toBe(true)
+  expect(has({ steps: '<=2' })).toBe(false)
+  expect(has({ contextBytes: '<=43' })).toBe(false)
+  expect(world.traffic.ofType('step').map(({ contextBytes }) => contextBytes)).toEqual([0, 0, 22, 44, 44])
+})
+
+test('results that the service submits itself reach the limit, too', async () => {
+  const route = (context: Loose) => Promise.all(many(most + 1).map((name) => context.waitForEvent(name, name)))
+  const { run, failures } = await played(route)
+  expect(run.state).toBe('RUN_FAILED')
+  expect(failures).toBe(1)
+})
+
+test('a run makes at most as many submissions as its steps allow', async () => {
+  const route = async (context: Loose): Promise<void> => {
+    await context.run('a', () => 1)
+    await context.call('b', { url: `${app}/third` })
+    await context.run('c', () => 1)
+  }
+  const play = (workflowMaxEntriesPerStep: number | undefined) =>
+    played(
+      (context, { destinations }) => {
+        destinations.respond(`${app}/third`, 200)
+        return route(context)
+      },
+      { workflowMaxEntriesPerStep },
+    )
+  // A call has two submissions: the call and its result.
+  expect((await play(1)).run.state).toBe('RUN_FAILED')
+  expect((await play(2)).run.state).toBe('RUN_SUCCESS')
+  expect((await play(undefined)).run.state).toBe('RUN_SUCCESS')
+  expect((await play(1)).world.traffic.ofType('dead-letter')[0]!.error).toMatch(/policy\.workflowMaxEntriesPerStep/)
+})
+
+test('the dead letter of a run that exceeds a limit has the answer of the service, and a resumed run fails again', async () => {
+  const { world } = await played(tooMuch.steps!)
+  const { json } = await world.ask('GET', '/v2/dlq?source=workflow')
+  expect(json.messages).toHaveLength(1)
+  expect(json.messages[0]).toMatchObject({ responseStatus: 429, responseBody: '{"error":"-1 EXCEEDS_LIMIT"}' })
+  const resumed = await world.ask('POST', `/v2/workflows/dlq/resume/${json.messages[0].dlqId}`)
+  expect(resumed.status).toBe(200)
+  await world.clock.drain()
+  expect(world.workflow.runs.map(({ state }) => state)).toEqual(['RUN_FAILED', 'RUN_FAILED'])
+  expect(world.workflow.getRun('wfr_one').explain()).toContain(`(${most} of ${most} steps`)
 })

@@ -70,8 +70,9 @@ test('an enqueue with a run ID begins that run in the order of its queue', async
     const { json } = await enqueue(runId, n)
     expect(json).toMatchObject({ messageId: expect.stringMatching(/^msg_/) })
   }
-  // A repeated request does not begin it again.
-  expect((await enqueue('wfr_b', 9)).json).toMatchObject({ deduplicated: true })
+  // A repeated request does not begin it again, and another one with its ID is rejected.
+  expect((await enqueue('wfr_b', 1)).json).toMatchObject({ deduplicated: true })
+  expect((await enqueue('wfr_b', 9)).status).toBe(400)
   await clock.advance('1h')
   expect(calls).toEqual([])
   await client.cancel('wfr_b')
@@ -85,12 +86,16 @@ test('an enqueue with a run ID begins that run in the order of its queue', async
   expect(workflow.getRun('wfr_c').state).toBe('RUN_SUCCESS')
 })
 
-test('a schedule with a run ID begins that run once', async () => {
-  const made = world()
+test.each([
+  ['free-after-end', 3],
+  ['never-again', 1],
+] as const)('a schedule with a run ID begins that run as often as the policy allows: %s', async (policy, times) => {
+  const made = world({ policy: { workflowSingletonRuns: policy } })
   const { url, ask, clock, workflow } = made
   await ask('POST', `/v2/schedules/${url}`, { headers: { ...begins('wfr_mine', url), 'upstash-cron': '0 0 * * *' } })
   await clock.advance('73h')
-  expect(workflow.runs.map(({ id, state }) => [id, state])).toEqual([['wfr_mine', 'RUN_SUCCESS']])
+  const runs = workflow.runs.map(({ id, state }) => [id, state])
+  expect(runs).toEqual(Array.from({ length: times }, () => ['wfr_mine', 'RUN_SUCCESS']))
 })
 
 test('a drain ends although a schedule repeatedly begins runs', async () => {
@@ -103,8 +108,8 @@ test('a drain ends although a schedule repeatedly begins runs', async () => {
   expect(states(made).length).toBeGreaterThanOrEqual(1)
 })
 
-test('an existing run ID begins nothing, in any state of the run', async () => {
-  const made = world()
+test('with the policy never-again, an existing run ID begins nothing, in any state of the run', async () => {
+  const made = world({ policy: { workflowSingletonRuns: 'never-again' } })
   const { client, url, clock, ask, workflow } = made
   await client.trigger({ url, workflowRunId: 'mine' })
   await client.trigger({ url, workflowRunId: 'mine' })
@@ -183,7 +188,7 @@ test('/v2/batch/trigger begins several runs', async () => {
   const { status, json } = await ask('POST', '/v2/batch/trigger', {
     body: [
       item({ 'Upstash-Workflow-RunId': 'wfr_a' }, 'a'),
-      item({ 'Upstash-Workflow-RunId': 'wfr_a' }, 'again'),
+      item({ 'Upstash-Workflow-RunId': 'wfr_a' }, 'a'),
       item({}, { json: true }),
     ],
   })

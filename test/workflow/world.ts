@@ -1,7 +1,7 @@
 import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
-import type { Duration, Sandbox, SandboxOptions } from '../../src/index.js'
+import type { Duration, Policy, Sandbox, SandboxOptions } from '../../src/index.js'
 import { connectedSandbox } from '../support/sandbox.js'
 
 type Serve = typeof serve<unknown, unknown>
@@ -59,8 +59,11 @@ export interface Asked {
 
 export const app = 'https://app.test'
 
+/** Policies of every world, unless a test sets them. The tests of older versions of the service change them. */
+export const worldPolicy: Partial<Policy> = {}
+
 export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
-  const sandbox = connectedSandbox({ seed: 16, ...options })
+  const sandbox = connectedSandbox({ seed: 16, ...options, policy: { ...worldPolicy, ...options.policy } })
   const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }
   const stepsIn = (body: string): Step[] => {
     try {

@@ -244,11 +244,17 @@ export const limitAreas: Readonly<Record<string, readonly LimitRow[]>> = {
       'bytes',
       'a text is indexed up to the end of a word; values of other types are not indexed',
     ),
-    policy('maxRunSteps', 'steps of a workflow run', 'steps', 'status 429 as from the service; the run fails'),
+    policy('workflowMaxSteps', 'steps of a workflow run', 'steps', 'status 429 as from the service; the run fails'),
     policy(
-      'maxRunContext',
+      'workflowMaxContext',
       'payload and results of a workflow run',
       'bytes',
+      'status 429 as from the service; the run fails',
+    ),
+    policy(
+      'workflowMaxEntriesPerStep',
+      'submissions of a workflow run for each of its steps, on average',
+      'submissions',
       'status 429 as from the service; the run fails',
     ),
     policy(

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { HeaderList } from '../../kernel/http.js'
 import type { PortableString } from '../../kernel/portable.js'
+import type { StepSettings } from '../../kernel/traffic-log.js'
 import type { Message, RunMessage } from '../message/message.js'
 import { count, headerPairs, headers, id, portable, settings, status, time } from './dump-fields.js'
 import type { PortableHeaders, PortableSettings } from './portable-settings.js'
@@ -80,6 +81,8 @@ export interface DumpedStep {
   readonly call?: { readonly message: string; readonly reply?: DumpedReply | undefined } | undefined
   /** ID of the workflow run that the step invoked. */
   readonly invoked?: string | undefined
+  /** For `invoked`: number of earlier runs in the dump with the same ID. Absent for 0. */
+  readonly invokedIncarnation?: number | undefined
 }
 
 /** A workflow run in a dump. It refers to messages by their IDs. */
@@ -153,6 +156,8 @@ export interface DumpedRun {
    * permanently.
    */
   readonly failure?: (DumpedReply & { readonly message: string; readonly dlqId: string }) | undefined
+  /** Limit that the run exceeds, as an error text. Absent if it exceeds none. [workflow.md 12] */
+  readonly exceeded?: string | undefined
   /** Whether the queue has asked the SDK to begin the run, and the SDK has not begun it yet. [workflow.md 2.4] */
   readonly announced?: true | undefined
   /**
@@ -165,6 +170,8 @@ export interface DumpedRun {
 export interface DumpedPart {
   /** ID of the workflow run (`wfr_…`). */
   readonly id: string
+  /** Number of earlier runs in the dump with the same ID. Absent for 0. */
+  readonly incarnation?: number | undefined
   /**
    * Role of the message: delivers a step, calls a third party, delivers the result of such a call, or calls the failure
    * function.
@@ -174,6 +181,10 @@ export interface DumpedPart {
   readonly index?: number | undefined
   /** Whether this message asks the SDK to begin the run. */
   readonly announces?: true | undefined
+  /** Settings of the step that the delivery of this message runs. Absent if it was sent without. [workflow.md 5.1] */
+  readonly stepSettings?: StepSettings | undefined
+  /** Whether the message exceeds a limit of its run. The queue then responds to the delivery itself. */
+  readonly overflows?: true | undefined
   /** Number of the step that makes the call. Set for a call and for the callback with its result. */
   readonly stepId?: number | undefined
 }
@@ -216,13 +227,28 @@ const step: v.GenericSchema<unknown, DumpedStepBody> = v.looseObject({
   waitTimeout: v.optional(v.boolean()),
 })
 const reply = { status, headers: headerPairs, body: portable, error: v.optional(v.string()) }
+const stepSettings: v.GenericSchema<unknown, StepSettings> = v.object({
+  retries: v.exactOptional(v.number()),
+  retryDelay: v.exactOptional(v.string()),
+  flowControl: v.exactOptional(
+    v.object({
+      key: v.string(),
+      parallelism: v.optional(v.number()),
+      rate: v.optional(v.number()),
+      period: v.exactOptional(v.number()),
+    }),
+  ),
+})
 const headerLists = v.record(v.string(), v.array(v.string()))
 
 export const dumpedPart: v.GenericSchema<unknown, DumpedPart> = v.object({
   id,
+  incarnation: v.optional(count),
   as: v.picklist(['step', 'call', 'callback', 'failure']),
   index: v.optional(v.pipe(count, v.maxValue(9_999_999))),
   announces: v.optional(v.literal(true)),
+  stepSettings: v.optional(stepSettings),
+  overflows: v.optional(v.literal(true)),
   stepId: v.optional(v.number()),
 })
 
@@ -257,6 +283,7 @@ export const dumpedRun: v.GenericSchema<unknown, DumpedRun> = v.object({
       planMessage: v.optional(id),
       call: v.optional(v.object({ message: id, reply: v.optional(v.object(reply)) })),
       invoked: v.optional(id),
+      invokedIncarnation: v.optional(count),
     }),
   ),
   waits: v.array(
@@ -279,6 +306,7 @@ export const dumpedRun: v.GenericSchema<unknown, DumpedRun> = v.object({
   failureFunction: v.optional(id),
   failureReply: v.optional(v.object(reply)),
   failure: v.optional(v.object({ ...reply, message: id, dlqId: v.string() })),
+  exceeded: v.optional(v.string()),
   announced: v.optional(v.literal(true)),
   byRest: v.optional(v.literal(true)),
 })

@@ -111,6 +111,7 @@ type Optional =
   | 'deduplicationId'
   | 'contentBasedDeduplication'
   | 'sourceMessageId'
+  | 'stepSettings'
   | 'redact'
 
 /**
@@ -130,6 +131,7 @@ const optionalReaders: { readonly [Name in Optional]: (draft: Draft) => Publishe
   deduplicationId: (draft) => draft.settings.deduplicationId,
   contentBasedDeduplication: (draft) => draft.settings.contentBasedDeduplication || undefined,
   sourceMessageId: (draft) => draft.source?.id,
+  stepSettings: (draft) => draft.part?.stepSettings,
   redact: hiddenFields,
 }
 for (const [name, read] of Object.entries(optionalReaders)) {

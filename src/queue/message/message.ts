@@ -10,7 +10,7 @@ import {
   Records,
 } from '../../kernel/indexed-records.js'
 import type { Task, Timer } from '../../kernel/time.js'
-import type { MessageKind } from '../../kernel/traffic-log.js'
+import type { MessageKind, StepSettings } from '../../kernel/traffic-log.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import { weightOfHeaders } from '../../kernel/weight.js'
 import type { PublishSettings } from '../settings/message-settings.js'
@@ -432,6 +432,8 @@ export interface RunMessage {
   /** Creation time of the run in virtual milliseconds. */
   readonly runCreatedAt: number
   readonly runUrl: string
+  /** Settings of the step that the delivery of this message runs. Absent if it was sent without. [workflow.md 5.1] */
+  readonly stepSettings?: StepSettings | undefined
   /** Fields to redact, from the options of the request that triggered the run. */
   readonly redact: FieldRedaction | undefined
   /** Whether the run has ended. If so, the message gets no further attempts. */

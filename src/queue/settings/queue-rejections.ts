@@ -56,7 +56,10 @@ export const refusals = {
    * [workflow.md 5]
    */
   runOver: (id: string): QueueRejection => new QueueRejection(400, `workflowRun ${id} is not running`),
-  /** [workflow-later.md 5] */
+  /** [workflow.md 2.2] */
+  runExists: (): QueueRejection =>
+    new QueueRejection(400, 'a workflow already exists, can not initialize a new one with same id'),
+  /** [workflow.md 12] */
   exceedsLimit: (): QueueRejection => new QueueRejection(429, '-1 EXCEEDS_LIMIT'),
   /** The texts of the service for exceeded rate limits are not public. [queue.md 10] */
   dailyLimit: (headers: Readonly<Record<string, string>>): QueueRejection =>

@@ -10,7 +10,7 @@ import { open, parsed, type QueueApi, type QueueEndpoint, row } from '../../queu
 import { type HeaderValue, joined } from '../../queue/settings/message-settings.js'
 import { parseServiceDuration } from '../../queue/settings/publish-options.js'
 import type { QueueDialect } from '../../queue/settings/queue-dialect.js'
-import { refusals } from '../../queue/settings/queue-rejections.js'
+import { QueueRejection, refusals } from '../../queue/settings/queue-rejections.js'
 import { checkReach, checkUrl } from '../../queue/settings/url.js'
 import { headerArrays, stepSchema } from '../invoke.js'
 import type { TriggeredRun } from '../triggers.js'
@@ -75,14 +75,9 @@ function prepared(call: PublishCall, workflows: WorkflowEngine): () => Triggered
   const runId = given === undefined || given === '' ? undefined : given.startsWith('wfr_') ? given : `wfr_${given}`
   workflows.checkRunId(runId, call.words)
   const read = workflows.triggers.read(call, url, withProtocol(settings, call.words))
-  return () =>
-    workflows.triggers.begin({
-      ...read,
-      runId,
-      features: allFeatures,
-      byRest: true,
-      announce: workflows.triggers.announcesTo(url, isAsked),
-    })
+  const trigger = { ...read, runId, features: allFeatures, byRest: true }
+  workflows.triggers.check(trigger)
+  return () => workflows.triggers.begin({ ...trigger, announce: workflows.triggers.announcesTo(url, isAsked) })
 }
 
 /** Adds the header with the protocol version, as an SDK does. */
@@ -94,7 +89,15 @@ function withProtocol(settings: Map<string, HeaderValue>, words: QueueDialect): 
 function triggerMany(call: ServiceRequest, api: QueueApi, workflows: WorkflowEngine): RawResponse {
   const all = parsed(call, batchSchema).map((item) => prepared(itemCall(item, call, api), workflows))
   return json(
-    all.map((begin) => begunShape(begin())),
+    all.map((begin) => {
+      try {
+        return begunShape(begin())
+      } catch (error) {
+        // An earlier item of the same batch has taken the ID.
+        if (error instanceof QueueRejection) return { error: error.message }
+        throw error
+      }
+    }),
     201,
   )
 }
@@ -187,7 +190,7 @@ function waiterShape({ url, deadline, timeoutUrl, timeoutHeaders, step, eventId 
 
 /**
  * Returns the creation time of the run that a request names. Newer SDKs send it, because several runs may have the same
- * ID. [workflow.md 12]
+ * ID. [workflow.md 3.6]
  */
 function createdAt(call: ServiceRequest): string | undefined {
   return call.settings.get('workflow-createdat')

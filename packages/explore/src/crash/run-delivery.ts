@@ -104,6 +104,9 @@ export function carriedBy(attempt: Attempt): {
     const id = headerEndingIn(message.headers, 'workflow-stepid') ?? ''
     return { key: `callback ${id} ${called}`, carries: `the response of the call '${called}'` }
   }
+  const configured = settingsAskedIn(message.body)
+  if (configured !== undefined && isSettingsRequest(message))
+    return { key: `settings ${configured}`, carries: `the settings of step ${configured}` }
   const step = readStep(message.body)
   if (step === undefined || !isStep(message.body)) return { key: 'begin', carries: 'the beginning of the run' }
   const { stepId, targetStep, stepName } = step
@@ -124,6 +127,17 @@ export function deliveryPointOf({ message }: Attempt, key: string): string {
   const steps = part.run.entries.slice(1, part.index + 1).map((entry) => readStep(entry.message.body))
   const finished = steps.flatMap((step) => (step === undefined || step.targetStep !== undefined ? [] : [step.stepId]))
   return `after ${finished.sort((a, b) => a - b).join(' ')}`
+}
+
+/** Returns whether a message delivers a request for settings of a step. A payload could look like such a request. */
+function isSettingsRequest({ part }: Attempt['message']): boolean {
+  return part instanceof StepMessage && part.run.entries[part.index]?.callType === 'stepConfig'
+}
+
+/** Returns the number of the step for which a body requests settings. Returns `undefined` for other bodies. */
+function settingsAskedIn(body: Bytes): number | undefined {
+  const { stepName, targetStep } = (parsedJson(text(body)) ?? {}) as { stepName?: unknown; targetStep?: unknown }
+  return stepName === undefined && typeof targetStep === 'number' ? targetStep : undefined
 }
 
 /** Returns whether a body is a step. A payload is JSON too, but is unlikely to begin like a step. */
@@ -153,6 +167,8 @@ function asStep(body: unknown): Record<string, unknown> {
 export function submitted(endpoint: string, method: string, body: Bytes): string {
   if (method === 'DELETE') return 'the end of the run'
   if (endpoint.startsWith('/v2/notify/')) return 'its event'
+  const configured = endpoint.startsWith('/v2/publish/') ? settingsAskedIn(body) : undefined
+  if (configured !== undefined) return `the request for settings of step ${configured}`
   const steps = stepsIn({ endpoint, body })
   const names = [...new Set(steps.map(({ stepName, item }) => stepName ?? callNamed(item)).filter(Boolean))]
   const kind = endpoint.startsWith('/v2/wait/')

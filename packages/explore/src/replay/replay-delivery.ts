@@ -1,6 +1,6 @@
 import { connect } from '../../../../fixtures/fixture-sandbox.js'
 import { refuseLookups } from '../../../../src/adapters/lookup.js'
-import { text } from '../../../../src/kernel/bytes.js'
+import { type Bytes, text, toBase64 } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { AttemptOutcome } from '../../../../src/kernel/traffic-log.js'
@@ -47,6 +47,28 @@ export async function deliver(
   app: ReplayedApp,
   patience: number,
 ): Promise<Delivered> {
+  const { configures, ...delivered } = await delivery(history, body, isFirst, app, patience)
+  if (configures === undefined) return delivered
+  // The code requests settings for its next step. The service then delivers again, with the request in the list.
+  const entry = { messageId: 'msg_settings', body: toBase64(configures), callType: 'stepConfig' }
+  const again = `${body.slice(0, -1)},${JSON.stringify(entry)}]`
+  const { configures: _, ...configured } = await delivery(history, again, false, app, patience, true)
+  return configured
+}
+
+/**
+ * Delivers a list once.
+ * @param isConfigured whether the delivery has the settings that the code has requested for its next step
+ * @returns what the code did. `configures` is the body of a request for settings of the next step
+ */
+async function delivery(
+  history: RunHistory,
+  body: string,
+  isFirst: boolean,
+  app: ReplayedApp,
+  patience: number,
+  isConfigured = false,
+): Promise<Delivered & { readonly configures?: Bytes | undefined }> {
   using sandbox = createSandbox({
     onWarning: () => {},
     ...(history.createdAt !== undefined && { startAt: history.createdAt }),
@@ -60,6 +82,7 @@ export async function deliver(
   // The SDK logs an error for each list that it rejects. The result of the replay already contains that error.
   const speak = silence(() => true)
   let done: DeliveryResult = 'nothing'
+  let configures: Bytes | undefined
   const exchange = sandbox.exchange.bind(sandbox)
   const { queue } = sandbox.urls
   sandbox.exchange = async (call: RawRequest) => {
@@ -67,7 +90,8 @@ export async function deliver(
     const given = await call.body()
     if (endpoint === undefined || call.method === 'GET' || !isOfRun(call, endpoint, given, history.runId))
       return exchange(callWith(call, given))
-    if (call.method === 'DELETE') done = 'end'
+    if (headerEndingIn(call.headers, 'workflow-calltype') === 'stepConfig') configures = given
+    else if (call.method === 'DELETE') done = 'end'
     else if (!endpoint.startsWith('/v2/notify/')) done = stepsIn({ endpoint, body: given }).map(identityOf)
     return pretended(endpoint, given)
   }
@@ -77,7 +101,10 @@ export async function deliver(
       throw new Error(
         'replay(): the function that serves the app did not return in time. Raise `timeout`, or let the function return.',
       )
-    const headers = headersOf(history, isFirst)
+    const headers = {
+      ...headersOf(history, isFirst),
+      ...(isConfigured && { 'upstash-workflow-step-config': 'true' }),
+    }
     sandbox.queue.publish({ to: history.url, body, headers, retries: 0, timeout: longest })
     const outcome = (): AttemptOutcome | undefined => sandbox.traffic.ofType('attempt')[0]?.outcome
     await within(patience, sandbox.clock.advance(longest, { until: () => outcome() !== undefined }))
@@ -86,7 +113,7 @@ export async function deliver(
         `replay(): the app serves nothing at ${history.url}. Register it with destinations.on(), or replay { ...history, url } with its URL.`,
       )
     }
-    return { done, outcome: outcome() }
+    return { done, outcome: outcome(), configures }
   } finally {
     speak()
     restore()

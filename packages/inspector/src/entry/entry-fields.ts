@@ -58,6 +58,7 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   stepName: ['Step'],
   stepType: ['Kind of step'],
   planned: ['Parallel to others', yes],
+  contextBytes: ['Bytes of payload and results'],
   eventId: ['Event'],
   kept: ['Kept for later', yes],
   until: ['Until', instant],

@@ -43,10 +43,17 @@ class Run {
   end: EntryOf<'workflow'> | undefined
   readonly steps: Step[] = []
   readonly attempts = new Map<string, Attempt[]>()
+  readonly #messages = new Set<string>()
   /** ID of the message that carried the last step of the run. */
   latest: string | undefined
 
   constructor(readonly start: EntryOf<'workflow'>) {}
+
+  carries(messageId: string): void {
+    if (this.#messages.has(messageId)) return
+    this.#messages.add(messageId)
+    this.latest = messageId
+  }
 
   step(id: number, name: string, type: string, seq: number): Step {
     let step = this.steps.find((known) => known.id === id)
@@ -83,7 +90,8 @@ const effects: Readonly<Record<string, (run: Run, entry: never) => void>> = {
     const known = run.attempts.get(entry.messageId)
     if (known === undefined) run.attempts.set(entry.messageId, [entry])
     else known.push(entry)
-    run.latest ??= entry.messageId
+    // The first delivery, and a delivery with the settings of the next step, have no entry of a step.
+    if (entry.kind === 'message' && entry.url === run.start.url) run.carries(entry.messageId)
   },
   step(run, { stepId, stepName, stepType, messageId, planned, seq }: EntryOf<'step'>) {
     const step = run.step(stepId, stepName, stepType, seq)
@@ -91,7 +99,7 @@ const effects: Readonly<Record<string, (run: Run, entry: never) => void>> = {
       if (step.state === 'running') step.state = 'planned'
       step.carrier = messageId
     } else Object.assign(step, { state: 'done', type: stepType })
-    run.latest = messageId
+    run.carries(messageId)
   },
   wait(run, { stepId, stepName, eventId, until, seq }: EntryOf<'wait'>) {
     Object.assign(run.step(stepId, stepName, 'Wait', seq), { state: 'waiting', wait: { eventId, until } })
@@ -109,17 +117,23 @@ const effects: Readonly<Record<string, (run: Run, entry: never) => void>> = {
 
 /** Returns the workflow runs at this point of the log, oldest first. */
 export function runsAt(entries: readonly TraceEntry[], point: StoreInstant): readonly RunAt[] {
+  const all: Run[] = []
+  /** The latest run with each ID. An ID can be used again when its run has ended. */
   const runs = new Map<string, Run>()
   for (const entry of entries) {
     const effect = effects[entry.type]
     if (effect === undefined || entry.seq > point.seq || entry.at > point.at) continue
-    if (isOf(entry, 'workflow') && entry.state === 'RUN_STARTED') runs.set(entry.runId, new Run(entry))
+    if (isOf(entry, 'workflow') && entry.state === 'RUN_STARTED') {
+      const run = new Run(entry)
+      all.push(run)
+      runs.set(entry.runId, run)
+    }
     for (const id of idsOf(entry)) {
       const run = runs.get(id)
       if (run !== undefined) effect(run, entry as never)
     }
   }
-  return [...runs.values()].map((run) => run.told(point))
+  return all.map((run) => run.told(point))
 }
 
 function idsOf({ type, runId, runIds, workflowRunId }: TraceEntry): readonly string[] {

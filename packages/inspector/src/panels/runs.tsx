@@ -18,7 +18,7 @@ export function Runs({ runs, ...props }: QueueProps & { readonly runs: readonly 
     <Most items={runs.toReversed()} of="runs" most={50}>
       {(shown) =>
         shown.map((run) => (
-          <details key={run.id} open={runs.length < 6}>
+          <details key={run.start.seq} open={runs.length < 6}>
             <summary>
               <span class={`pn-state pn-run-${run.state}`}>{words[run.state]}</span> <Name of={run.url} />{' '}
               <small>{run.id}</small>
