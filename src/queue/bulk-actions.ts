@@ -15,7 +15,7 @@ import { refusals } from './settings/queue-rejections.js'
 export type BulkSubject = BulkActionEntry['of']
 
 /** Records that match the filters of one bulk action and have not ended. */
-export interface Matches {
+export interface BulkMatches {
   /** Counts the records that match now. `through` is the `seq` of the newest of them, or 0. */
   count(): { readonly total: number; readonly through: number }
   /**
@@ -35,7 +35,7 @@ export interface BulkTarget {
    * Selects the records that match the filters of a request and have not ended.
    * @throws QueueRejection 400 when a filter is invalid
    */
-  matching(query: QueryValues): Matches
+  matching(query: QueryValues): BulkMatches
   /** Returns the `seq` of a record, by its ID. */
   seqOf(id: string): number | undefined
 }
@@ -45,7 +45,7 @@ export function matchesOf<T extends IndexedRecord & { readonly id: string }>(
   query: RecordQuery<T>,
   open: (query: RecordQuery<T>) => readonly T[],
   cancel: (record: T, cause: number | undefined) => void,
-): Matches {
+): BulkMatches {
   // The page size of the request limits only which records match. `through` then ends the range.
   const { count: _, ...endless } = query
   let after: number | undefined
@@ -151,7 +151,7 @@ interface Progress {
   readonly action: BulkAction
   /** Text that is equal for equal subjects and filters. */
   readonly key: string
-  readonly matches: Matches
+  readonly matches: BulkMatches
   readonly through: number
 }
 

@@ -126,7 +126,7 @@ export function checkNames(options: object, called = 'createSandbox()', who = 'A
 
 function checkDialect(dialect: Dialect): void {
   const { environment, packages, sdkErrors } = neutralDialect
-  checkOptionNames('dialect', dialect, [...Object.keys(neutralDialect), 'trialStore', 'both'])
+  checkOptionNames('dialect', dialect, [...Object.keys(neutralDialect), 'trialStore', 'realMgmtUrl', 'both'])
   for (const [name, part] of Object.entries({ environment, packages, sdkErrors }))
     checkOptionNames(`dialect.${name}`, dialect[name as 'packages'], Object.keys(part))
 }

@@ -115,6 +115,7 @@ const optional = (entries: Entries): Entries =>
 
 const any: v.GenericSchema = v.unknown()
 const anyHeaders: v.GenericSchema = v.record(v.string(), v.union([v.string(), v.number()]))
+const anyFilters: v.GenericSchema = v.record(v.string(), v.union([v.string(), v.array(v.string())]))
 const flag: v.GenericSchema = v.boolean()
 const kind: v.GenericSchema = v.picklist(['message', 'callback', 'failure-callback'])
 const state: v.GenericSchema = v.picklist([
@@ -221,7 +222,7 @@ export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   },
   message: { state, reason: text },
   'dead-letter': { to: text, status: count, error: text, kind },
-  'bulk-action': { of: v.picklist(['messages', 'runs']), state: text, total: count },
+  'bulk-action': { of: v.picklist(['messages', 'runs']), state: text, total: count, filter: anyFilters },
   workflow: { runId: text, state: text, to: text },
   fault: { point: text, fault: text, target: text },
   'flow-control': { decision: v.picklist(['held', 'admitted']), flowControlKey: text, reason: text },

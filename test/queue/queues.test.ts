@@ -176,7 +176,7 @@ describe('pause, parallelism and lag of a FIFO queue [queue.md 6.1, 1.6]', () =>
     await enqueue(at, 'b')
     await at.send('POST', '/v2/queues/q/pause')
     await at.clock.advance('20s')
-    expect((await at.send('DELETE', `/v2/messages/${at.queue.messages[0]!.id}`)).status).toBe(200)
+    expect((await at.send('DELETE', `/v2/messages/${at.queue.messages[0]!.id}`)).status).toBe(202)
     await at.send('POST', '/v2/queues/q/resume')
     await at.clock.drain()
     expect(seen.requests.map((delivery) => delivery.text())).toEqual(['b'])

@@ -149,7 +149,7 @@ describe('the tables and the matchers have the same fields', () => {
   }
 
   /** A scenario uses `message` instead. */
-  const madeWhilePlayed = ['messageId', 'sourceMessageId', 'dlqId', 'workflowRunId']
+  const madeWhilePlayed = ['messageId', 'sourceMessageId', 'dlqId', 'workflowRunId', 'actionId']
 
   using sandbox = createSandbox()
   test.each([

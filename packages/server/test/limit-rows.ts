@@ -47,6 +47,7 @@ import { maxPredicates, maxRegex } from '../../../src/store/commands/array-predi
 import { maxRepeats } from '../../../src/store/commands/collection-arguments.js'
 import { furthest, maxFields, maxPrefixes, maxRows as mostFound } from '../../../src/store/commands/search-arguments.js'
 import { maxStringLength } from '../../../src/store/commands/string.js'
+import { maxNeighbors } from '../../../src/store/commands/vector-arguments.js'
 import { most as mostStoreSentences } from '../../../src/store/diagnostics.js'
 import { maxText as longestRead } from '../../../src/store/keyspace/database.js'
 import { maxShown } from '../../../src/store/keyspace/pubsub.js'
@@ -69,6 +70,7 @@ import { maxSlop } from '../../../src/store/search/field-operators.js'
 import { deepestFacet } from '../../../src/store/search/field-values.js'
 import { deepest as deepestFilter } from '../../../src/store/search/filter-syntax.js'
 import { maxPercents } from '../../../src/store/search/metrics.js'
+import { maxRetrievers } from '../../../src/store/search/retrievers.js'
 import { maxRowsOf } from '../../../src/store/store-limits.js'
 import { maxPlaces } from '../../../src/store/values/json-path.js'
 import { maxNesting as maxPathNesting } from '../../../src/store/values/json-path-syntax.js'
@@ -81,6 +83,7 @@ import {
   maxNesting as maxPatternNesting,
   maxRepeat,
 } from '../../../src/store/values/regex.js'
+import { maxDimension } from '../../../src/store/values/vector-index.js'
 import { maxNames } from '../../../src/workflow/stubs.js'
 import { deepestInvocation } from '../../../src/workflow/triggers.js'
 import { maxHead as longestPassedHead } from '../src/cluster/forward.js'
@@ -612,6 +615,9 @@ export const limitAreas: Readonly<Record<string, readonly LimitRow[]>> = {
     fixed('offset of a search', furthest, 'documents', 'the search is rejected'),
     fixed('prefixes of a search index', maxPrefixes, 'prefixes', '`SEARCH.CREATE` is rejected'),
     fixed('fields of a search index', maxFields, 'fields', '`SEARCH.CREATE` is rejected'),
+    fixed('retrievers of `$rrf`', maxRetrievers, 'retrievers', 'the search is rejected'),
+    fixed('dimensions of a vector index', maxDimension, 'dimensions', '`VECTOR.CREATE` is rejected'),
+    fixed('`TOPK` of `VECTOR.QUERY`', maxNeighbors, 'vectors', 'the query is rejected'),
     fixed('parts of a facet', deepestFacet, 'parts', 'the value is not indexed'),
   ],
   'scripts of the store': [

@@ -44,9 +44,12 @@ const noLimits: readonly (readonly [RegExp, string])[] = [
     /values\/(?:compact|hyperloglog|geo|stream-id)[\w-]*\.ts|sorted-values|scalar-field|maxEmbedded|maxSplices|maxReplicas/,
     'memory layout of values, as in redis-server',
   ],
-  [/ (?:maxUnsigned|maxInt|maxBits|maxTime|maxBlock|maxNumber|scanLimit)$/, 'range of a number of a command'],
   [
-    /kernel\/(?:clock(?:-\w+)?|gate|cron|weight)\.ts|real-redis\/(?:real-redis|redis-node)\.ts|cluster\/(?:group-commit|cluster-\w+|redis-\w+)\.ts|maxRecord$|maxStemmed|heap-watch\.ts maxPause|network\.ts maxAtOnce/,
+    / (?:maxUnsigned|maxInt|maxBits|maxTime|maxBlock|maxNumber|largestFloat|scanLimit)$/,
+    'range of a number of a command',
+  ],
+  [
+    /kernel\/(?:clock(?:-\w+)?|gate|cron|weight)\.ts|real-redis\/(?:real-redis|redis-node)\.ts|cluster\/(?:group-commit|cluster-\w+|redis-\w+)\.ts|maxRecord$|maxStemmed|storage-meter\.ts maxChanged|heap-watch\.ts maxPause|network\.ts maxAtOnce/,
     'tuning: the size of work units, or the number of retries',
   ],
   [/ maxEscape$/, 'length of a JSON escape'],

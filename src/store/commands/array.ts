@@ -7,11 +7,11 @@ import { formatScore, parseDouble, parseInt64 } from '../command/text.js'
 import type { Database } from '../keyspace/database.js'
 import {
   type ArrayIndex,
+  type ArraySlot,
   ArrayValue,
   lastIndex,
   noIndex,
   parseIndex,
-  type Slot,
   shifted,
   spanOf,
 } from '../values/array-value.js'
@@ -83,7 +83,7 @@ export const arrayCommands: readonly Command[] = [
     args: [key('W'), inTurn(rawIndex, value)],
     work: (_db, _key, pairs) => workOfWrites(pairs.length / 2, unitsPerInsertion),
     run({ db }, key, pairs) {
-      const slots: Slot[] = []
+      const slots: ArraySlot[] = []
       for (let at = 0; at < pairs.length; at += 2) slots.push({ index: toIndex(pairs[at]!), value: pairs[at + 1]! })
       const array = db.container(key, ArrayValue, 'create')
       let added = 0
@@ -347,7 +347,7 @@ function toBound(text: Bytes): ArrayIndex | undefined {
   return text === '-' ? 0 : toIndex(text)
 }
 
-function slotsIn(array: ArrayValue, { low, high, isReversed }: Range): Iterable<Slot> {
+function slotsIn(array: ArrayValue, { low, high, isReversed }: Range): Iterable<ArraySlot> {
   return isReversed ? array.descending(low, high) : array.ascending(low, high)
 }
 

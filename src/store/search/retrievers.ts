@@ -37,7 +37,7 @@ export interface FusedQuery {
   readonly window: number | undefined
 }
 
-const mostParts = 10
+export const maxRetrievers = 10
 const highestConstant = 2_147_483_647
 const widestWindow = 11_000
 const usualConstant = 60
@@ -52,8 +52,8 @@ export function readQuery(source: Bytes, reading: Reading): Query {
   if (!root.has('$rrf' as Bytes)) return readPart(root, reading, false)
   const fields = fieldsOf(root, '$rrf', ['retrievers', 'rankConstant', 'window'])
   const retrievers = fields.get('retrievers')
-  if (!Array.isArray(retrievers) || retrievers.length < 2 || retrievers.length > mostParts)
-    throw refusal(`$rrf needs 2 to ${mostParts} retrievers`)
+  if (!Array.isArray(retrievers) || retrievers.length < 2 || retrievers.length > maxRetrievers)
+    throw refusal(`$rrf needs 2 to ${maxRetrievers} retrievers`)
   const window = fields.get('window')
   return {
     kind: 'fused',

@@ -11,7 +11,7 @@ export const lastIndex: ArrayIndex = 0xffff_ffff_ffff_fffen
 /** Next index after the append cursor has reached the last slot: no value can be appended. */
 export const noIndex: ArrayIndex = 0xffff_ffff_ffff_ffffn
 
-export interface Slot {
+export interface ArraySlot {
   readonly index: ArrayIndex
   readonly value: Bytes
 }
@@ -70,12 +70,12 @@ export class ArrayValue implements Container {
   }
 
   /** Iterates over the filled slots from `low` to `high`. The array must not change meanwhile. */
-  *ascending(low: ArrayIndex, high: ArrayIndex): Generator<Slot> {
+  *ascending(low: ArrayIndex, high: ArrayIndex): Generator<ArraySlot> {
     for (const { id, value } of this.#slots.range(idOf(low), idOf(high))) yield { index: id.seq, value }
   }
 
   /** Iterates over the same slots as `ascending()`, from `high` to `low`. */
-  *descending(low: ArrayIndex, high: ArrayIndex): Generator<Slot> {
+  *descending(low: ArrayIndex, high: ArrayIndex): Generator<ArraySlot> {
     for (const { id, value } of this.#slots.backwards(idOf(low), idOf(high))) yield { index: id.seq, value }
   }
 

@@ -1,5 +1,13 @@
 import { type Bytes, toArray } from '../../kernel/bytes.js'
-import { type CharTest, equals, isAsciiWord, maxNesting, type Pattern, PatternError, PatternMatcher } from './regex.js'
+import {
+  type CharTest,
+  equals,
+  isAsciiWord,
+  maxNesting,
+  PatternError,
+  PatternMatcher,
+  type RegexNode,
+} from './regex.js'
 
 /** Error for a reference to a group, such as `\1`. Such an expression cannot be matched in linear time. */
 export class BackReferenceError extends PatternError {}
@@ -41,18 +49,18 @@ class PosixReader {
     this.#ignoreCase = ignoreCase
   }
 
-  read(): Pattern {
+  read(): RegexNode {
     return this.#choice()
   }
 
-  #choice(): Pattern {
+  #choice(): RegexNode {
     const options = [this.#sequence()]
     while (this.#take('|')) options.push(this.#sequence())
     return options.length === 1 ? options[0]! : { kind: 'choice', options }
   }
 
-  #sequence(): Pattern {
-    const parts: Pattern[] = []
+  #sequence(): RegexNode {
+    const parts: RegexNode[] = []
     for (;;) {
       const char = this.#text[this.#at]
       // Without an open group, POSIX reads a closing parenthesis as an ordinary character.
@@ -61,7 +69,7 @@ class PosixReader {
     }
   }
 
-  #repeated(part: Pattern): Pattern {
+  #repeated(part: RegexNode): RegexNode {
     let repeated = part
     for (let count = 0; ; count++) {
       const bounds = this.#quantifier()
@@ -96,7 +104,7 @@ class PosixReader {
     return count
   }
 
-  #atom(): Pattern {
+  #atom(): RegexNode {
     const char = this.#text[this.#at++]!
     if (char === '(') return this.#group()
     if (char === '[') return this.#bracket()
@@ -108,7 +116,7 @@ class PosixReader {
     return this.#literal(char.charCodeAt(0))
   }
 
-  #group(): Pattern {
+  #group(): RegexNode {
     if (++this.#nesting > maxNesting) throw new PatternError(`Groups are nested deeper than ${maxNesting}`)
     const pattern = this.#choice()
     this.#nesting--
@@ -116,7 +124,7 @@ class PosixReader {
     return pattern
   }
 
-  #escape(): Pattern {
+  #escape(): RegexNode {
     const char = this.#text[this.#at++]
     if (char === undefined) throw new PatternError('Trailing backslash')
     if (char >= '1' && char <= '9') throw new BackReferenceError('Back-references are not supported')
@@ -129,13 +137,13 @@ class PosixReader {
     return test === undefined ? this.#literal(controlEscapes.get(char) ?? char.charCodeAt(0)) : { kind: 'char', test }
   }
 
-  #literal(byte: number): Pattern {
+  #literal(byte: number): RegexNode {
     const other = otherCase(byte)
     if (!this.#ignoreCase || other === undefined) return { kind: 'char', test: equals(byte) }
     return { kind: 'char', test: (one) => one === byte || one === other }
   }
 
-  #bracket(): Pattern {
+  #bracket(): RegexNode {
     const negated = this.#take('^')
     const bytes = new Uint8Array(256)
     // A closing bracket in the first place is an ordinary character.

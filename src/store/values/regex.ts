@@ -40,13 +40,13 @@ type Assertion =
   | 'ascii-word-end'
 
 /** Parsed pattern, independent of its syntax. */
-export type Pattern =
+export type RegexNode =
   | { kind: 'empty' }
   | { kind: 'char'; test: CharTest }
   | { kind: 'assert'; assertion: Assertion }
-  | { kind: 'sequence'; parts: Pattern[] }
-  | { kind: 'choice'; options: Pattern[] }
-  | { kind: 'repeat'; part: Pattern; least: number; most: number }
+  | { kind: 'sequence'; parts: RegexNode[] }
+  | { kind: 'choice'; options: RegexNode[] }
+  | { kind: 'repeat'; part: RegexNode; least: number; most: number }
 
 type Instruction =
   | { op: 'char'; test: CharTest }
@@ -79,22 +79,22 @@ class PatternReader {
     this.#chars = Array.from(pattern)
   }
 
-  read(): Pattern {
+  read(): RegexNode {
     const pattern = this.#choice()
     if (this.#at < this.#chars.length) throw new PatternError('unmatched )')
     return pattern
   }
 
-  #choice(): Pattern {
+  #choice(): RegexNode {
     if (++this.#nesting > maxNesting) throw new PatternError('too deeply nested')
     const options = [this.#sequence()]
     while (this.#take('|')) options.push(this.#sequence())
     this.#nesting--
-    return options.length === 1 ? (options[0] as Pattern) : { kind: 'choice', options }
+    return options.length === 1 ? (options[0] as RegexNode) : { kind: 'choice', options }
   }
 
-  #sequence(): Pattern {
-    const parts: Pattern[] = []
+  #sequence(): RegexNode {
+    const parts: RegexNode[] = []
     for (;;) {
       if (this.#flags.extended) this.#skipExtended()
       const char = this.#chars[this.#at]
@@ -113,7 +113,7 @@ class PatternReader {
     }
   }
 
-  #quantified(part: Pattern): Pattern {
+  #quantified(part: RegexNode): RegexNode {
     let repeated = part
     for (let count = 0; ; count++) {
       const bounds = this.#quantifier()
@@ -145,7 +145,7 @@ class PatternReader {
     return Number(digits)
   }
 
-  #atom(): Pattern {
+  #atom(): RegexNode {
     const char = this.#next()
     if (char === '(') return this.#group()
     if (char === '[') return this.#char(this.#class())
@@ -160,11 +160,11 @@ class PatternReader {
     return { kind: 'assert', assertion }
   }
 
-  #char(test: CharTest): Pattern {
+  #char(test: CharTest): RegexNode {
     return { kind: 'char', test: this.#flags.ignoreCase ? anyCase(test) : test }
   }
 
-  #group(): Pattern {
+  #group(): RegexNode {
     const outer = this.#flags
     if (this.#take('?')) {
       if (this.#take('P') || this.#chars[this.#at] === '<') this.#groupName()
@@ -364,7 +364,7 @@ class Emitter {
   readonly program: Instruction[] = []
   #parts = 0
 
-  emit(pattern: Pattern): void {
+  emit(pattern: RegexNode): void {
     // The parts are also counted, because a few nested `(){1000}` expand to many parts without any instruction.
     if (++this.#parts > maxInstructions || this.program.length > maxInstructions) throw new PatternError('too large')
     if (pattern.kind === 'char') this.program.push({ op: 'char', test: pattern.test })
@@ -374,7 +374,7 @@ class Emitter {
     else if (pattern.kind === 'repeat') this.#repeat(pattern.part, pattern.least, pattern.most)
   }
 
-  #choice(options: readonly Pattern[]): void {
+  #choice(options: readonly RegexNode[]): void {
     const exits: { op: 'jump'; to: number }[] = []
     for (const option of options.slice(0, -1)) {
       const split = this.#split()
@@ -384,11 +384,11 @@ class Emitter {
       exits.push(exit)
       split.b = this.program.length
     }
-    this.emit(options.at(-1) as Pattern)
+    this.emit(options.at(-1) as RegexNode)
     for (const exit of exits) exit.to = this.program.length
   }
 
-  #repeat(part: Pattern, least: number, most: number): void {
+  #repeat(part: RegexNode, least: number, most: number): void {
     for (let count = 0; count < least; count++) this.emit(part)
     if (most === Number.POSITIVE_INFINITY) {
       const start = this.program.length
@@ -448,7 +448,7 @@ export class PatternMatcher {
   readonly #entered: Entered
 
   /** @throws PatternError when the pattern would expand to too many states */
-  constructor(pattern: Pattern) {
+  constructor(pattern: RegexNode) {
     const emitter = new Emitter()
     emitter.emit(pattern)
     this.#program = [...emitter.program, { op: 'match' }]
