@@ -72,7 +72,8 @@ export function refusedFor(
 }
 
 /** Control operations that also run when memory is low, because they delete data, cancel work, or advance time. */
-const freeing = /^(?:(?:queue\/)?reset|stats\/clear|clock(?:\/.*)?|(?:queue\/messages|workflow\/runs)(?:\/[^/]+)?\/cancel)$/
+const freeing =
+  /^(?:(?:queue\/)?reset|stats\/clear|clock(?:\/.*)?|(?:queue\/messages|workflow\/runs)(?:\/[^/]+)?\/cancel)$/
 
 /**
  * Returns the error response for a control call that must not run because memory is low. Otherwise returns `undefined`.
