@@ -370,7 +370,7 @@ function stopTimers({ timers }: BulkAction): void {
   timers.end?.cancel()
 }
 
-/** Returns the same text for equal filters, whatever the order of the parameters and of their values. */
+/** Returns the same text for equal filters. The order of the parameters and of their values does not matter. */
 function keyOf(of: BulkSubject, filter: ShownFilters): string {
   const rows = Object.entries(filter).map(([name, values]) => [name, values.toSorted()] as const)
   return JSON.stringify([of, rows.sort(([one], [other]) => (one < other ? -1 : 1))])

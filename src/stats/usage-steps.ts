@@ -95,7 +95,7 @@ export type LatencyFigures =
 export type LatencyTable = {
   readonly [Kind in 'query' | 'update' | 'embeds' | 'rerank']?: LatencyFigures
 }
-/** Latencies of commands of the data store in milliseconds. `command` stands for all commands. */
+/** Latencies of commands of the data store in milliseconds. `command` means all commands. */
 export type StoreLatencyTable = {
   readonly [Kind in 'command' | 'read' | 'write']?: LatencyFigures
 }

@@ -55,7 +55,7 @@ export class RunRegistry {
 
   /**
    * Returns the creation time of a new run. It is later than the creation of every other run with the same ID: the time
-   * tells them apart, but virtual time may stand still between them.
+   * tells them apart, but virtual time may not move between them.
    */
   createdAt(id: string): number {
     const before = this.#byId.get(id)

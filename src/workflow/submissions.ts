@@ -92,7 +92,7 @@ export class Submissions {
   }
 
   /**
-   * Delivers a message that fails at once, because the run exceeds a limit: the service answers the delivery itself. So
+   * Delivers a message that fails at once, because the run exceeds a limit: the service itself responds to the delivery. So
    * the run fails with a dead letter and its failure function, even if no delivery to the endpoint is in flight.
    * [workflow.md 12]
    */

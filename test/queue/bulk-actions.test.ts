@@ -37,7 +37,7 @@ async function begun(at: World, query = ''): Promise<string> {
 }
 
 describe('a cancel by filters [queue.md 1.5]', () => {
-  test('of everything by the SDK is one request for 150 messages, whatever count it sends', async () => {
+  test('of everything by the SDK is one request for 150 messages, with any count', async () => {
     const { Client } = await import('@upstash/qstash')
     const sandbox = connectedSandbox()
     const client = new Client({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue })

@@ -101,7 +101,7 @@ describe('lists of @upstash/cli', () => {
   })
 })
 
-test('every GET in the code of the command line is answered', async () => {
+test('every GET in the code of the command line has a response', async () => {
   await traffic()
   const { stats, tokens, fetch } = sandbox
   const folder = join(fileURLToPath(cli), 'dist/commands')

@@ -190,7 +190,7 @@ test('a run makes at most as many submissions as its steps allow', async () => {
   expect((await play(1)).world.traffic.ofType('dead-letter')[0]!.error).toMatch(/policy\.workflowMaxEntriesPerStep/)
 })
 
-test('the dead letter of a run that exceeds a limit has the answer of the service, and a resumed run fails again', async () => {
+test('the dead letter of a run that exceeds a limit has the response of the service, and a resumed run fails again', async () => {
   const { world } = await played(tooMuch.steps!)
   const { json } = await world.ask('GET', '/v2/dlq?source=workflow')
   expect(json.messages).toHaveLength(1)

@@ -24,14 +24,14 @@ export interface Echo {
   readonly hasStepConfig: boolean
 }
 
-export interface Branch {
+interface Branch {
   readonly name: string
   readonly body: () => unknown
   readonly settings?: Settings
 }
 
 /** Methods that a route can call. Only `run` takes settings. */
-export interface SettingsContext {
+interface SettingsContext {
   readonly payload: unknown
   readonly echo: Echo
   run<T>(name: string, body: () => T | Promise<T>, settings?: Settings): Promise<Awaited<T>>
@@ -93,7 +93,7 @@ export function isInForce({ flowControl, retries, retryDelay }: Settings, echo: 
   return now?.key === key && now.parallelism === parallelism && now.rate === rate && now.period === seconds(period)
 }
 
-export function settingsHeaders({ flowControl, retries, retryDelay }: Settings): Record<string, string> {
+function settingsHeaders({ flowControl, retries, retryDelay }: Settings): Record<string, string> {
   const headers: Record<string, string> = {}
   if (flowControl !== undefined) {
     const { key, ...limits } = flowControl

@@ -58,7 +58,7 @@ test('triggers, ends and cancels in any order do what a naive model does', async
           expect(status).toBe(last?.state === 'RUN_STARTED' ? 200 : 404)
           if (last?.state === 'RUN_STARTED') last.state = move.does === 'cancel' ? 'RUN_CANCELED' : 'RUN_SUCCESS'
         } else if (move.does === 'wait') {
-          // Nobody responds to deliveries, so the model alone decides about the runs.
+          // No endpoint responds to deliveries, so the model alone decides about the runs.
           sandbox.destinations.respond(url, { status: 200, headers: { 'upstash-workflow-sdk-version': '1' } })
           await sandbox.clock.advance(`${move.minutes}m`)
           minute += move.minutes

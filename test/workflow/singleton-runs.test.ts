@@ -132,7 +132,7 @@ test('a request that names an earlier run does not reach a later one', async () 
   await sandbox.clock.advance('1s')
   const [first] = sandbox.workflow.runs
   first!.cancel()
-  // Virtual time stands still, and the two runs still have different creation times.
+  // Virtual time does not move, and the two runs still have different creation times.
   expect(await trigger('b')).toBe('begun')
   const second = sandbox.workflow.getRun('wfr_mine')
   expect(second.createdAt).not.toBe(first!.createdAt)
@@ -198,7 +198,7 @@ test('the code of a canceled run that still executes does not reach the next run
     ['RUN_CANCELED', undefined],
     ['RUN_SUCCESS', 'b'],
   ])
-  // The matchers and the lifecycles keep the two runs apart.
+  // The matchers keep the two runs apart.
   const has = (pattern: object) => evaluators.toHaveWorkflowRun(sandbox, pattern as never, { times: 1 } as never).pass
   expect(has({ runId: 'wfr_mine', state: 'canceled', steps: [] })).toBe(true)
   expect(has({ runId: 'wfr_mine', state: 'success', steps: ['one', 'two'] })).toBe(true)

@@ -59,7 +59,7 @@ export interface Asked {
 
 export const app = 'https://app.test'
 
-/** Policies of every world, unless a test sets them. The tests of older versions of the service change them. */
+/** Policies of every sandbox, unless a test sets them. The tests of older versions of the service change them. */
 export const worldPolicy: Partial<Policy> = {}
 
 export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {

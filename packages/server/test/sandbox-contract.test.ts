@@ -223,7 +223,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(printed(action)).toStrictEqual(expected)
       expect(printed(await queue.bulkActions)).toStrictEqual([expected])
       expect(await queue.snapshot()).toHaveBulkAction({ actionId: action.id, filter: { label: ['spring', 'summer'] } })
-      for (const filter of [{ lable: 'x' }, { label: undefined }, { label: [] }, { label: 7 }])
+      for (const filter of [{ labels: 'x' }, { label: undefined }, { label: [] }, { label: 7 }])
         await expect((async () => queue.cancelMessages(filter as never))()).rejects.toThrow('label')
       expect(await queue.messages).toHaveLength(1)
       expect((await queue.cancelMessages()).total).toBe(1)

@@ -13,7 +13,7 @@ export interface Found {
   /** Units of work for one score. */
   readonly cost: number
   score(document: number): number
-  /** Conditions whose words are highlighted. */
+  /** Conditions that decide which words are highlighted. */
   readonly filter: SearchFilter
 }
 

@@ -225,7 +225,7 @@ export class TextField {
   }
 }
 
-/** Gap in words between two elements of a list. No phrase has words of two elements, whatever its slop. */
+/** Gap in words between two elements of a list. A phrase with any slop never has words of two elements. */
 const gap = maxSlop + 1
 
 const none: Postings = new Map<number, Positions>()

@@ -545,7 +545,7 @@ describe('an index over a stream as part of the store', () => {
   })
 })
 
-describe('the notes of an index that nobody searches', () => {
+describe('the notes of an index without searches', () => {
   it('do not grow with a stream that is trimmed', () => {
     const definition = { dataType: 'STREAM', prefixes: [latin1('s')], language: 'english', fields: [] } as const
     const index = new SearchIndex(definition)

@@ -100,7 +100,7 @@ describe('VECTOR.QUERY', () => {
     )
   })
 
-  it('has the same answer for every order of writes', () => {
+  it('returns the same for every order of writes', () => {
     fc.assert(
       fc.property(world, fc.array(fc.nat(), { minLength: 40, maxLength: 40 }), (world, order) => {
         const rest = [...left(world)]
