@@ -245,6 +245,21 @@ describe('$rrf and $standard', () => {
   })
 })
 
+describe('policy.vectorRecall', () => {
+  it('makes $ann miss the same keys after the index is built again', async () => {
+    const { run, ask } = await world({ embed, policy: { vectorRecall: 0.5 } })
+    for (let at = 10; at < 40; at++) run('HSET', `d:${at}`, 't', 'cat')
+    const keys = (): string[] => scored(ask({ $ann: { field: 't', query: 'cat' } }, 'LIMIT', 100)).map(([key]) => key)
+    const deleted = ['d:1', 'd:2', 'd:10', 'd:11', 'd:12']
+    const before = keys().filter((key) => !deleted.includes(key))
+    expect(before.length).toBeGreaterThan(5)
+    expect(before.length).toBeLessThan(25)
+    run('DEL', ...deleted)
+    run('SEARCH.REINDEX', 'i')
+    expect(keys()).toEqual(before)
+  })
+})
+
 describe('createSandbox({ embed })', () => {
   it('calls the function once for each text', async () => {
     const asked: string[] = []
@@ -281,6 +296,14 @@ describe('createSandbox({ embed })', () => {
       },
       'embed() threw Error: no model',
     ],
+    [
+      () => {
+        throw Object.create(null)
+      },
+      'embed() threw a value that cannot be shown as text',
+    ],
+    // The rejection of the promise must not end the process.
+    [() => Promise.reject(new Error('no model')), 'embed() must be synchronous (got a promise)'],
   ])('reports a wrong result: %#', async (wrong, error) => {
     const { run, ask } = await world({ embed: wrong as never })
     const reply = ask({ $ann: { field: 't', query: 'a text' } }) as string
@@ -288,6 +311,23 @@ describe('createSandbox({ embed })', () => {
     expect(reply).toContain(error)
     // The words are found nevertheless.
     expect(run('SEARCH.COUNT', 'i', '{"t":"cat"}')).toBe(2)
+  })
+
+  it('forgets cached vectors when they need too much memory', async () => {
+    let calls = 0
+    const { ask } = await world({
+      embed: (texts) => {
+        calls += texts.filter((text) => text === 'cat').length
+        return texts.map(() => new Float32Array(32_768))
+      },
+    })
+    const search = (query: string) => ask({ $ann: { field: 't', query } })
+    search('cat')
+    search('cat')
+    expect(calls).toBe(1)
+    for (let at = 0; at < 1_100; at++) search(`${at}`)
+    search('cat')
+    expect(calls).toBe(2)
   })
 
   it('reports a length that changes later', async () => {
