@@ -313,23 +313,6 @@ describe('createSandbox({ embed })', () => {
     expect(run('SEARCH.COUNT', 'i', '{"t":"cat"}')).toBe(2)
   })
 
-  it('forgets cached vectors when they need too much memory', async () => {
-    let calls = 0
-    const { ask } = await world({
-      embed: (texts) => {
-        calls += texts.filter((text) => text === 'cat').length
-        return texts.map(() => new Float32Array(32_768))
-      },
-    })
-    const search = (query: string) => ask({ $ann: { field: 't', query } })
-    search('cat')
-    search('cat')
-    expect(calls).toBe(1)
-    for (let at = 0; at < 1_100; at++) search(`${at}`)
-    search('cat')
-    expect(calls).toBe(2)
-  })
-
   it('reports a length that changes later', async () => {
     let length = 2
     const { run, ask } = await world({ embed: (texts) => texts.map(() => new Float32Array(length).fill(1)) })
