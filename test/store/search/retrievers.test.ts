@@ -137,6 +137,10 @@ describe('$ann', () => {
     [{ $rrf: { retrievers: [{ n: 1 }, { n: 2 }], window: 0 } }, 'ERR $rrf.window must be between 1 and 11000'],
     [{ $rrf: { retrievers: [{ n: 1 }, { n: 2 }], window: 1.5 } }, 'ERR $rrf.window must be between 1 and 11000'],
     [
+      { $rrf: { retrievers: [{ n: 1 }, { n: 2 }], rankConstant: null } },
+      'ERR $rrf.rankConstant must be between 1 and 2147483647',
+    ],
+    [
       { $rrf: { retrievers: [{ n: 1 }, { n: 2 }], rankConstant: 2 ** 31 } },
       'ERR $rrf.rankConstant must be between 1 and 2147483647',
     ],
