@@ -89,6 +89,7 @@ export interface TextLookup {
   readonly policy: NearestPolicy
   readonly random: Random
   readonly work: Work
+  /** Returns the key of a document, because the number of a document changes when the index is built again. */
   keyOf(document: number): Bytes
   readonly accepts?: (document: number) => boolean
 }

@@ -104,8 +104,8 @@ function finite(score: number): number {
 
 /**
  * Returns whether an approximate search finds a vector, with the probability of `policy.vectorRecall`. The decision
- * depends only on the seed, the query and the ID, so the same query has the same gaps, and the order of writes has no
- * effect.
+ * depends only on the seed, the query and the ID (or `recallKeyOf`), so the same query has the same gaps, and the order
+ * of writes has no effect.
  */
 function recalled(
   query: Float32Array,
