@@ -166,7 +166,8 @@ export interface Policy {
   searchJsonArrays: 'all' | 'streams' | 'never'
   /**
    * Reply of `SEARCH.AGGREGATE` if no document matches. `null`: as the service replies. `values`: the aggregations of
-   * zero documents. Version 1.39 of the SDK throws for null, later ones return no aggregations. [search.md 0]
+   * zero documents. `aggregate()` of version 1.39 of the SDK throws for null: set `values` to avoid this. Later
+   * versions return no aggregations. [search.md 0]
    */
   searchEmptyAggregate: 'null' | 'values'
   /**

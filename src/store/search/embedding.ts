@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import { errorText } from '../../kernel/error-text.js'
 import { areFinite, formatFloat32 } from '../../kernel/float32.js'
 import type { Random } from '../../kernel/random.js'
 import type { Work } from '../../kernel/work.js'
@@ -10,35 +11,58 @@ import { refusal } from './search-errors.js'
 // Embeddings of HYBRID fields. The service computes them with a model that is not public, so a test supplies a
 // function. [search.md 16]
 
-/** Number of cached vectors, after which the cache is emptied. The function is pure, so this has no visible effect. */
-const mostCached = 50_000
+/**
+ * Size of the cached texts and vectors in bytes, after which the cache is emptied: queries can have any number of long
+ * texts. The function is pure, so this has no visible effect.
+ */
+const mostCached = 128 * 1024 * 1024
 
-/** Vectors by text. Forks and views of the past have the same function, and thus the same cache. */
-const caches = new WeakMap<Embed, Map<string, Float32Array>>()
-
-function embedded(texts: readonly string[], embed: Embed): readonly Float32Array[] {
-  const cache = caches.get(embed) ?? new Map<string, Float32Array>()
-  caches.set(embed, cache)
-  if (cache.size > mostCached) cache.clear()
-  const missing = [...new Set(texts)].filter((text) => !cache.has(text))
-  if (missing.length > 0) {
-    const vectors = checked(missing, called(embed, missing))
-    for (const [at, text] of missing.entries()) cache.set(text, vectors[at]!.slice())
-  }
-  return texts.map((text) => cache.get(text)!)
+interface Cache {
+  readonly vectors: Map<string, Float32Array>
+  bytes: number
 }
 
-function called(embed: Embed, texts: readonly string[]): readonly Float32Array[] {
+/** Vectors by text. Forks and views of the past have the same function, and thus the same cache. */
+const caches = new WeakMap<Embed, Cache>()
+
+function embedded(texts: readonly string[], embed: Embed): readonly Float32Array[] {
+  let cache = caches.get(embed)
+  if (cache === undefined || cache.bytes > mostCached) {
+    cache = { vectors: new Map(), bytes: 0 }
+    caches.set(embed, cache)
+  }
+  const known = cache.vectors
+  const missing = [...new Set(texts)].filter((text) => !known.has(text))
+  if (missing.length > 0) {
+    const vectors = checked(missing, called(embed, missing))
+    for (const [at, text] of missing.entries()) {
+      const vector = vectors[at]!.slice()
+      known.set(text, vector)
+      cache.bytes += 2 * text.length + vector.byteLength
+    }
+  }
+  return texts.map((text) => known.get(text)!)
+}
+
+function called(embed: Embed, texts: readonly string[]): unknown {
   try {
     return embed(texts)
   } catch (error) {
-    throw misuse(`embed() threw ${String(error)}`)
+    throw misuse(`embed() threw ${errorText(error)}`)
   }
 }
 
-function checked(texts: readonly string[], vectors: readonly Float32Array[]): readonly Float32Array[] {
+function checked(texts: readonly string[], vectors: unknown): readonly Float32Array[] {
+  if (isOf('Promise', vectors)) {
+    // A rejection that is not handled would end the process.
+    ;(vectors as Promise<unknown>).catch(() => {})
+    throw misuse(
+      'embed() must be synchronous (got a promise). Compute the vectors first, and let embed() look them up.',
+    )
+  }
   const wanted = 'embed() must return one Float32Array for each text'
-  if (!Array.isArray(vectors) || !vectors.every(isFloats)) throw misuse(`${wanted} (got another value)`)
+  if (!Array.isArray(vectors) || !vectors.every((one) => isOf('Float32Array', one)))
+    throw misuse(`${wanted} (got another value)`)
   if (vectors.length !== texts.length) throw misuse(`${wanted} (texts: ${texts.length}, vectors: ${vectors.length})`)
   for (const vector of vectors) {
     if (vector.length === 0 || vector.length > maxDimension)
@@ -48,9 +72,9 @@ function checked(texts: readonly string[], vectors: readonly Float32Array[]): re
   return vectors
 }
 
-/** Unlike `instanceof`, this also recognizes arrays of other realms, such as those of a test runner. */
-function isFloats(value: unknown): boolean {
-  return Object.prototype.toString.call(value) === '[object Float32Array]'
+/** Unlike `instanceof`, this also recognizes objects of other realms, such as those of a test runner. */
+function isOf(kind: 'Float32Array' | 'Promise', value: unknown): boolean {
+  return Object.prototype.toString.call(value) === `[object ${kind}]`
 }
 
 function misuse(text: string): Error {
@@ -65,6 +89,8 @@ export interface TextLookup {
   readonly policy: NearestPolicy
   readonly random: Random
   readonly work: Work
+  /** Returns the key of a document, because the number of a document changes when the index is built again. */
+  keyOf(document: number): Bytes
   readonly accepts?: (document: number) => boolean
 }
 
@@ -85,7 +111,7 @@ export class EmbeddedTexts {
   }
 
   /** Returns the documents whose texts are most similar to a text, best first. */
-  nearest({ query, embed, work, accepts, ...lookup }: TextLookup): { document: number; score: number }[] {
+  nearest({ query, embed, work, accepts, keyOf, ...lookup }: TextLookup): { document: number; score: number }[] {
     const [wanted] = embedded([query], embed)
     const dimension = this.#vectors?.dimension ?? wanted!.length
     checkLength(wanted!.length, dimension)
@@ -95,6 +121,7 @@ export class EmbeddedTexts {
     work.charge(vectors.cost)
     return nearest(vectors, wanted!, {
       ...lookup,
+      recallKeyOf: (id) => keyOf(Number(id)),
       ...(accepts && { accepts: (id) => accepts(Number(id)) }),
     }).map(({ id, score }) => ({ document: Number(id), score: Number(formatFloat32(score)) }))
   }

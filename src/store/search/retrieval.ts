@@ -93,6 +93,7 @@ function similar({ path, query, profile, filter }: SimilarityQuery, top: number,
     .embedded(path as Bytes)
     .nearest({
       ...{ query, top, profile, embed, random, work: db.work },
+      keyOf: (document) => content.keyOf(document),
       policy: { vectorScore: 'normalized', vectorDot: 'clamp', vectorRecall: policy.vectorRecall },
       ...(selected && { accepts: (document: number) => selected.has(document) }),
     })

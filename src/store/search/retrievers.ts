@@ -54,6 +54,7 @@ export function readQuery(source: Bytes, reading: Reading): Query {
   const retrievers = fields.get('retrievers')
   if (!Array.isArray(retrievers) || retrievers.length < 2 || retrievers.length > maxRetrievers)
     throw refusal(`$rrf needs 2 to ${maxRetrievers} retrievers`)
+  const constant = fields.get('rankConstant')
   const window = fields.get('window')
   return {
     kind: 'fused',
@@ -61,7 +62,7 @@ export function readQuery(source: Bytes, reading: Reading): Query {
       if (!(part instanceof Map)) throw refusal('$rrf.retrievers must be objects')
       return readPart(part, reading, true)
     }),
-    rankConstant: whole(fields.get('rankConstant') ?? usualConstant, '$rrf.rankConstant', highestConstant),
+    rankConstant: constant === undefined ? usualConstant : whole(constant, '$rrf.rankConstant', highestConstant),
     window: window === undefined ? undefined : whole(window, '$rrf.window', widestWindow),
   }
 }

@@ -29,6 +29,8 @@ export interface Lookup {
   readonly profile: Profile
   readonly policy: NearestPolicy
   readonly random: Random
+  /** Returns the text that decides whether an approximate search finds a vector. Default: the ID. */
+  readonly recallKeyOf?: (id: Bytes) => Bytes
   /** Returns whether a vector can be a neighbor. */
   readonly accepts?: (id: Bytes) => boolean
 }
@@ -102,15 +104,18 @@ function finite(score: number): number {
 
 /**
  * Returns whether an approximate search finds a vector, with the probability of `policy.vectorRecall`. The decision
- * depends only on the seed, the query and the ID, so the same query has the same gaps, and the order of writes has no
- * effect.
+ * depends only on the seed, the query and the ID (or `recallKeyOf`), so the same query has the same gaps, and the order
+ * of writes has no effect.
  */
-function recalled(query: Float32Array, { policy, profile, random }: Lookup): (id: Bytes) => boolean {
+function recalled(
+  query: Float32Array,
+  { policy, profile, random, recallKeyOf = (id) => id }: Lookup,
+): (id: Bytes) => boolean {
   const { vectorRecall } = policy
   const share = typeof vectorRecall === 'number' ? vectorRecall : (vectorRecall[recallNames[profile]] ?? 1)
   if (share >= 1) return () => true
   const key = random.fork(`vectors near ${base64OfFloats(query)}`).int(2 ** 32)
-  return (id) => random.fork(`vector ${key} ${id}`).float() < share
+  return (id) => random.fork(`vector ${key} ${recallKeyOf(id)}`).float() < share
 }
 
 const recallNames = { FAST: 'fast', BALANCED: 'balanced', PRECISE: 'precise' } as const

@@ -137,6 +137,10 @@ describe('$ann', () => {
     [{ $rrf: { retrievers: [{ n: 1 }, { n: 2 }], window: 0 } }, 'ERR $rrf.window must be between 1 and 11000'],
     [{ $rrf: { retrievers: [{ n: 1 }, { n: 2 }], window: 1.5 } }, 'ERR $rrf.window must be between 1 and 11000'],
     [
+      { $rrf: { retrievers: [{ n: 1 }, { n: 2 }], rankConstant: null } },
+      'ERR $rrf.rankConstant must be between 1 and 2147483647',
+    ],
+    [
       { $rrf: { retrievers: [{ n: 1 }, { n: 2 }], rankConstant: 2 ** 31 } },
       'ERR $rrf.rankConstant must be between 1 and 2147483647',
     ],
@@ -245,6 +249,21 @@ describe('$rrf and $standard', () => {
   })
 })
 
+describe('policy.vectorRecall', () => {
+  it('makes $ann miss the same keys after the index is built again', async () => {
+    const { run, ask } = await world({ embed, policy: { vectorRecall: 0.5 } })
+    for (let at = 10; at < 40; at++) run('HSET', `d:${at}`, 't', 'cat')
+    const keys = (): string[] => scored(ask({ $ann: { field: 't', query: 'cat' } }, 'LIMIT', 100)).map(([key]) => key)
+    const deleted = ['d:1', 'd:2', 'd:10', 'd:11', 'd:12']
+    const before = keys().filter((key) => !deleted.includes(key))
+    expect(before.length).toBeGreaterThan(5)
+    expect(before.length).toBeLessThan(25)
+    run('DEL', ...deleted)
+    run('SEARCH.REINDEX', 'i')
+    expect(keys()).toEqual(before)
+  })
+})
+
 describe('createSandbox({ embed })', () => {
   it('calls the function once for each text', async () => {
     const asked: string[] = []
@@ -281,6 +300,14 @@ describe('createSandbox({ embed })', () => {
       },
       'embed() threw Error: no model',
     ],
+    [
+      () => {
+        throw Object.create(null)
+      },
+      'embed() threw a value that cannot be shown as text',
+    ],
+    // The rejection of the promise must not end the process.
+    [() => Promise.reject(new Error('no model')), 'embed() must be synchronous (got a promise)'],
   ])('reports a wrong result: %#', async (wrong, error) => {
     const { run, ask } = await world({ embed: wrong as never })
     const reply = ask({ $ann: { field: 't', query: 'a text' } }) as string

@@ -60,3 +60,23 @@ it('an index that was built in slices finds what a new index finds', { timeout: 
     { numRuns: runs(5, 5, 60) },
   )
 })
+
+it('the cache of embedded texts is emptied when it needs too much memory', async () => {
+  let calls = 0
+  const run = running(
+    await searchingSandbox({
+      embed: (texts) => {
+        if (texts.includes('cat')) calls++
+        return texts.map(() => Float32Array.from([1]))
+      },
+    }),
+  )
+  run('SEARCH.CREATE i ON HASH PREFIX 1 d: SCHEMA t HYBRID')
+  const search = (query: string) => run('SEARCH.QUERY i', JSON.stringify({ $ann: { field: 't', query } }))
+  search('cat')
+  search('cat')
+  expect(calls).toBe(1)
+  for (let at = 0; at < 80; at++) search(`${at}`.padEnd(1_000_000))
+  search('cat')
+  expect(calls).toBe(2)
+})
