@@ -1,10 +1,11 @@
 import nock from 'nock'
 import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
 import { gateOf } from '../kernel/clock.js'
-import { realMgmtUrls } from '../protocol/dialect.js'
+import { isRealHost, realMgmtUrls } from '../protocol/dialect.js'
 import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { rawRequestOf } from '../protocol/web.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
+import { refuseLookups } from './lookup.js'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
@@ -39,6 +40,12 @@ export function nockScopes(
     },
   }
   const removals = [...origins].map((origin) => answerAt(origin, answering, {}))
+  // A scope has one scheme and port. With another one, a request to the vendor's management API passes nock. Its look-up
+  // fails, so that it does not reach the vendor.
+  const endRefusals = refuseLookups((hostname) => {
+    if (!isRealHost(hostname) || !sandbox.owns(`https://${hostname}`)) return undefined
+    return new Error(`A request to ${hostname} was blocked. Use ${real.join(' or ')}, where nockScopes() responds.`)
+  })
   const foreign: (() => void)[] = []
   const forget = (): void => {
     for (const remove of foreign.splice(0)) remove()
@@ -57,6 +64,7 @@ export function nockScopes(
   const restore = (): void => {
     stop?.()
     forget()
+    endRefusals()
     for (const remove of removals.splice(0)) remove()
   }
   sandbox.onDispose(restore)

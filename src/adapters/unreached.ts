@@ -1,5 +1,5 @@
 import { callerLine } from '../kernel/caller-line.js'
-import type { SandboxUrls } from '../protocol/address.js'
+import { type SandboxUrls, withoutRootDot } from '../protocol/address.js'
 import { layOver } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'
 
@@ -12,17 +12,19 @@ const misdirected = 421
  * reason instead of an error, because the SDKs would otherwise retry for seconds.
  * @param why returns the message for an origin
  * @param note called with each message, because the app may swallow the message
+ * @param realUrls URLs of the vendor to which the sandbox responds
  */
 export function respondUnreached(
   addresses: SandboxUrls,
   why: (origin: string) => string,
   note: (sentence: string) => void = () => {},
+  realUrls: readonly string[] = [],
 ): () => void {
   const { store, queue, mgmt, regions } = addresses
-  const urls = [store, queue, mgmt, ...Object.values(regions)].map((address) => new URL(address))
+  const urls = [store, queue, mgmt, ...Object.values(regions), ...realUrls].map((address) => new URL(address))
   const origins = new Map(urls.map(({ hostname, origin }) => [hostname, origin]))
   const endLookups = refuseLookups((hostname) => {
-    const origin = origins.get(hostname)
+    const origin = origins.get(withoutRootDot(hostname))
     return origin === undefined ? undefined : new Unreached(why(origin))
   })
   const endLayer = layOver(async (_url, _input, _init, pass) => {

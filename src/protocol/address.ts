@@ -81,13 +81,9 @@ export interface ServiceUrl {
 /** Returns the service that a URL belongs to, or `undefined` for other origins. */
 export type Locate = (url: string) => ServiceUrl | undefined
 
-/**
- * Returns a function that finds the service of a URL.
- * @param realMgmtUrls URLs of real management APIs that belong to the sandbox, too
- */
-export function locator(addresses: SandboxUrls, realMgmtUrls: readonly string[] = []): Locate {
+/** Returns a function that finds the service of a URL. */
+export function locator(addresses: SandboxUrls): Locate {
   const places: [base: string, service: ServiceName, region: QueueRegion | undefined][] = [
-    ...realMgmtUrls.map((url): [string, ServiceName, undefined] => [url, 'stats', undefined]),
     [addresses.store, 'store', undefined],
     [addresses.queue, 'queue', defaultRegion],
     ...queueRegions.map((name): [string, ServiceName, QueueRegion] => [addresses.regions[name], 'queue', name]),
@@ -119,19 +115,24 @@ export function locator(addresses: SandboxUrls, realMgmtUrls: readonly string[] 
 /**
  * Returns a function that replaces the base URL of a URL: a base URL in `from` by its counterpart in `to`. The function
  * returns `undefined` for a URL that is below none of `from`.
- * @param realMgmtUrls URLs of real management APIs, whose counterpart is the path `/v2` of `to.mgmt`
+ * @param realMgmtUrls URLs of real management APIs, whose counterpart is `to.mgmt`. Only the host name counts: no
+ * request to it may be forwarded, whatever its scheme, port or path
  */
 export function relocator(
   from: SandboxUrls,
   to: SandboxUrls,
   realMgmtUrls: readonly string[] = [],
 ): (url: string) => string | undefined {
-  const locate = locator(from, realMgmtUrls)
+  const locate = locator(from)
+  const realHosts = realMgmtUrls.map((url) => new URL(url).hostname)
   return (url) => {
     const found = locate(url)
-    if (found === undefined) return undefined
+    if (found === undefined) {
+      if (realHosts.length === 0 || !URL.canParse(url)) return undefined
+      const { hostname, pathname, search } = new URL(url)
+      return realHosts.includes(withoutRootDot(hostname)) ? to.mgmt + pathname + search : undefined
+    }
     const { service, region } = found
-    if (realMgmtUrls.includes(found.base)) return withPath(`${to.mgmt}/v2`, found)
     const base = service === 'stats' ? to.mgmt : service === 'store' ? to.store : undefined
     // The field `queue` is the URL for the default region, so its counterpart is `to.queue` and not a URL in
     // `to.regions`.
@@ -140,9 +141,9 @@ export function relocator(
   }
 }
 
-/** Returns the URL of a path and query below a base URL. */
-function withPath(base: string, { path, query }: ServiceUrl): string {
-  return base + (path === '/' ? '' : path) + (query === '' ? '' : `?${query}`)
+/** Returns a host name without the dot of the DNS root, with which it can end. */
+export function withoutRootDot(hostname: string): string {
+  return hostname.replace(/\.$/, '')
 }
 
 function endsBase(url: string, at: number): boolean {

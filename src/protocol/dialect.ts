@@ -1,4 +1,4 @@
-import { type QueueRegion, queueRegions } from './address.js'
+import { type QueueRegion, queueRegions, withoutRootDot } from './address.js'
 
 /**
  * The names that one vendor uses for headers, parameters, environment variables, hosts and packages. Services use
@@ -27,8 +27,8 @@ export interface Dialect {
    */
   readonly productionHosts: readonly string[]
   /**
-   * URL of the vendor's real management API. Clients have this URL in their code, so an intercepted request below it
-   * goes to the sandbox, to the path `/v2` of its management API.
+   * URL of the vendor's real management API. Clients have this URL in their code, so an intercepted request to its host
+   * goes to the sandbox.
    */
   readonly realMgmtUrl?: string
   /** Environment variables that the SDKs read. */
@@ -127,7 +127,7 @@ export const upstashDialect: Dialect = {
   docs: 'upstash.com/docs',
   trialStore: 'curl -X POST https://upstash.com/start-redis',
   productionHosts: ['upstash.io', 'upstash.com'],
-  realMgmtUrl: 'https://api.upstash.com/v2',
+  realMgmtUrl: 'https://api.upstash.com',
   environment: {
     storeUrl: ['UPSTASH_REDIS_REST_URL', 'KV_REST_API_URL'],
     storeToken: ['UPSTASH_REDIS_REST_TOKEN', 'KV_REST_API_TOKEN'],
@@ -268,8 +268,7 @@ export function isUnder(host: string, names: readonly string[]): boolean {
 
 /** Returns whether a host is a real host of any vendor, regardless of the sandbox's dialect. */
 export function isRealHost(host: string): boolean {
-  // A host name can end with the dot of the DNS root.
-  const name = host.replace(/\.$/, '')
+  const name = withoutRootDot(host)
   return known.some(({ productionHosts }) => isUnder(name, productionHosts))
 }
 

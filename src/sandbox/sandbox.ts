@@ -271,8 +271,8 @@ export class Sandbox {
   }
 
   /**
-   * Returns whether a URL belongs to this sandbox. In the dialects `auto` and `upstash`, this includes the URL of the
-   * vendor's management API, which its clients have in their code.
+   * Returns whether a URL belongs to this sandbox. In the dialects `auto` and `upstash`, this includes every URL of the
+   * vendor's management API, whose host name its clients have in their code.
    * @example
    * sandbox.owns(`${sandbox.urls.store}/get/greeting`) // true
    * sandbox.owns('https://api.upstash.com/v2/redis/databases') // true

@@ -75,12 +75,19 @@ function filled(points: readonly SeriesPoint[], figure: SeriesFigure, fromStart:
   return points.map((point, index) => ({ ...point, y: figure[index - offset] ?? 0 }))
 }
 
+/** @throws TypeError when the overridden fields are not an object */
+export function checkFields(caller: string, figures: unknown): void {
+  if (typeof figures === 'object' && figures !== null && !Array.isArray(figures)) return
+  throw new TypeError(`${caller}: pass an object with fields of the report (got ${JSON.stringify(figures)}).`)
+}
+
 /**
  * Checks overridden fields.
  * @throws TypeError when the report has no such field or the value has another type
  * @throws RangeError when JSON cannot represent a number
  */
 export function checkFigures(caller: string, figures: object, report: object): void {
+  checkFields(caller, figures)
   for (const [name, figure] of Object.entries(figures)) {
     const counted = Object.hasOwn(report, name) ? (report as Record<string, unknown>)[name] : undefined
     if (counted === undefined) {

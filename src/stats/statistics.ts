@@ -4,7 +4,7 @@ import { sha1Hex } from '../kernel/digest.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
-import { checkFigures, type StatsOverrides, withFigures } from './figures.js'
+import { checkFields, checkFigures, type StatsOverrides, withFigures } from './figures.js'
 import { countedTypes, Ledger } from './ledger.js'
 import { defaultPeriod, isPeriod, periodNames, type StatsPeriod } from './periods.js'
 import { QueueUsage, type QueueUsageOptions, queueMetrics } from './queue-usage.js'
@@ -442,6 +442,7 @@ export class StoreStatistics {
    */
   override(fields: StatsOverrides<StoreReport>): void {
     const [given] = this.#inputs.record('override', fields)
+    checkFields('stats.store.override()', given)
     const named = ['GET', ...namedCommands(given)]
     checkFigures('stats.store.override()', given, storeReport(this.ledger, undefined, this.#now(), named))
     this.#own.fields = { ...this.#own.fields, ...given }

@@ -73,6 +73,8 @@ export class StoreLedger implements StoreCounter {
   /** Number of the current interval of the day. */
   #slot = 0
   readonly #levels = new Ring(minute, storePoints, Object.keys(levelColumns).length)
+  /** Present sizes for one report, which reads several levels with the same grid. Reading them visits all keys. */
+  #present: { readonly grid: Grid; readonly sizes: StoreSizes } | undefined
   /** Number of the first minute whose levels are not yet kept. `undefined` before the first change. */
   #openMinute: number | undefined
 
@@ -140,13 +142,15 @@ export class StoreLedger implements StoreCounter {
     const now = this.#now()
     this.reach(now)
     const values = this.#levels.read(levelColumns[level], grid)
-    values[values.length - 1] = this.#present(level, now)
+    values[values.length - 1] =
+      level === 'connections' ? this.#observed.connections() : this.#sizesIn(grid, now)[level][0]!
     return values
   }
 
-  #present(level: StoreLevel, now: number): number {
-    if (level === 'connections') return this.#observed.connections()
-    return this.#observed.sizes({ from: now, step: minute, count: 1 })[level][0]!
+  #sizesIn(grid: Grid, now: number): StoreSizes {
+    if (this.#present?.grid !== grid)
+      this.#present = { grid, sizes: this.#observed.sizes({ from: now, step: minute, count: 1 }) }
+    return this.#present.sizes
   }
 
   commands(grid: Grid): ReadonlyMap<string, readonly number[]> {

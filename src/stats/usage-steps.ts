@@ -373,6 +373,11 @@ export interface UsageMetrics {
  * @throws TypeError when a step is invalid or uses an unknown name
  */
 export function checkSteps(steps: readonly unknown[], words: UsageMetrics): void {
+  if (!Array.isArray(steps)) {
+    throw new TypeError(
+      `${words.caller}: pass a list of steps, such as [usage.gap('-5m', '2m')] (got ${JSON.stringify(steps)}).`,
+    )
+  }
   const rate = v.optional(v.pipe(v.number(), v.finite()))
   const allRates = Object.fromEntries([...words.rates, ...words.levels].map((name) => [name, rate]))
   const allFigures = Object.fromEntries(words.operations.map((name) => [name, v.optional(figures)]))

@@ -61,14 +61,41 @@ describe.each(adapters)('%s', (_, start) => {
   )
 })
 
-test('replaceFetch() blocks other paths and the neutral dialect', async () => {
+// No request to the host of the management API may reach the vendor, whatever the rest of its URL.
+const spellings = [
+  'https://API.Upstash.com:443/v2/redis/databases',
+  'https://api.upstash.com./v2/redis/databases',
+  'http://api.upstash.com/v2/redis/databases',
+  'https://api.upstash.com:8443/v2/redis/databases',
+  'https://api.upstash.com/v1/../v2/redis/databases?x=1#y',
+]
+const unknownPaths = ['https://api.upstash.com', 'https://api.upstash.com/v1/redis', 'http://api.upstash.com/auditlogs']
+
+describe.each(adapters)('%s never forwards to the host of the management API', (_, start) => {
+  test.each([...spellings.map((url) => [url, 200] as const), ...unknownPaths.map((url) => [url, 404] as const)])(
+    '%s',
+    async (url, status) => {
+      using sandbox = createSandbox()
+      ends.push(start(sandbox))
+      expect((await fetch(url, { headers: basic(sandbox) })).status).toBe(status)
+      expect(sandbox.traffic.entries.at(-1)).toMatchObject({ service: 'stats' })
+    },
+  )
+})
+
+test.each(['msw', 'nock', false] as const)('fixtures with intercept %s block what is not intercepted', async (via) => {
+  using sandbox = sandboxOf({ intercept: via })
+  ends.push(connect(sandbox, { intercept: via }))
+  for (const url of [...spellings, ...unknownPaths]) {
+    const answer = await fetch(url)
+    expect([answer.status, await answer.text()]).toEqual([421, expect.stringContaining('was not intercepted')])
+  }
+})
+
+test('replaceFetch() blocks the neutral dialect', async () => {
   vi.stubGlobal('fetch', network)
-  using sandbox = createSandbox()
-  replaceFetch(sandbox)
-  await expect(fetch('https://api.upstash.com/v1/redis')).rejects.toThrow('a real host of the service, was blocked')
   using neutral = createSandbox({ dialect: 'neutral' })
   replaceFetch(neutral)
-  sandbox.dispose()
   await expect(fetch(`${real}/redis/databases`)).rejects.toThrow('a real host of the service, was blocked')
 })
 

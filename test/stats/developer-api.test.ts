@@ -1,6 +1,8 @@
 import { usage } from 'stuntdouble/stats'
 import { describe, expect, test } from 'vitest'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
+import { StoreLedger } from '../../src/stats/store-ledger.js'
+import { storeReport } from '../../src/stats/store-report.js'
 import { sessionsOf } from '../../src/store/resp/sessions.js'
 import { sum } from './world.js'
 
@@ -423,6 +425,14 @@ describe('sandbox.stats.store', () => {
     const { stats } = account
     const { override, script } = stats.store
     expect(() => override({ commands: 3 } as never)).toThrow('stats.store.override(): unknown field "commands".')
+    for (const wrong of [null, [], 5]) {
+      expect(() => override(wrong as never)).toThrow('stats.store.override(): pass an object with fields of the report')
+      expect(() => stats.queue.override(wrong as never)).toThrow('stats.queue.override(): pass an object')
+    }
+    for (const wrong of [undefined, {}, usage.gap('-5m', '2m')]) {
+      expect(() => script(wrong as never)).toThrow('stats.store.script(): pass a list of steps')
+      expect(() => stats.search('products').script(wrong as never)).toThrow('stats.search(id).script(): pass a list')
+    }
     expect(() => override({ monitor_count: 'many' } as never)).toThrow('monitor_count must be a number or { x, y }')
     expect(() => override({ queue_optimized: 1 } as never)).toThrow('queue_optimized must be true or false')
     expect(() => override({ command_counts: { GET: 'x' } } as never)).toThrow(
@@ -448,12 +458,18 @@ describe("the vendor's URL of the management API", () => {
     using sandbox = createSandbox({ dialect })
     expect(sandbox.owns(real)).toBe(isOwn)
     expect(sandbox.owns('HTTPS://API.Upstash.com:443/v2/redis/databases?x')).toBe(isOwn)
-    for (const other of [
+    // The whole host, because nothing below it may be forwarded.
+    for (const same of [
       'https://api.upstash.com/v1/redis/databases',
-      'https://api.upstash.com/v2x',
+      'http://api.upstash.com:8080',
+      'https://api.upstash.com./v2x',
+    ])
+      expect([same, sandbox.owns(same)]).toEqual([same, isOwn])
+    for (const other of [
       'https://api.upstash.com.evil.test/v2/x',
       'https://upstash.com/v2/x',
-      'http://api.upstash.com/v2/x',
+      'https://evil.test/https://api.upstash.com/v2/x',
+      'https://api.upstash.com@evil.test/v2/x',
     ])
       expect([other, sandbox.owns(other)]).toEqual([other, false])
   })
@@ -537,4 +553,20 @@ test('rejects a dump with invalid counts of the store', async () => {
   using other = createSandbox({ startAt })
   other.load(withCounts({ tallies: ['other'], rings: [[1, ['anything']]] }))
   expect(other.stats.store.report().total_monthly_requests).toBe(0)
+})
+
+test('one report visits the keys of the store once', () => {
+  let visits = 0
+  const ledger = new StoreLedger(() => Date.parse(startAt), {
+    sizes: ({ count }) => {
+      visits++
+      return { keys: new Array(count).fill(3), bytes: new Array(count).fill(40) }
+    },
+    connections: () => 0,
+    monitors: () => 0,
+  })
+  for (let reports = 1; reports < 4; reports++) {
+    expect(storeReport(ledger, undefined, Date.parse(startAt))).toMatchObject({ current_storage: 40 })
+    expect(visits).toBe(reports)
+  }
 })

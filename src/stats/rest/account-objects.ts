@@ -3,6 +3,7 @@ import type { QueuePlan, ResolvedPolicy, ResolvedQueueLimits } from '../../polic
 import type { SandboxUrls } from '../../protocol/address.js'
 import type { SeriesPoint } from '../reports.js'
 import type { SearchStatistics, Stats } from '../statistics.js'
+import type { StoreReport } from '../store-report.js'
 
 // The objects in the lists of the management API: one table of fields for each schema. [developer-api.md 5 to 7] Where
 // a field has neither a policy nor a public rule, its value is the public example.
@@ -237,18 +238,18 @@ export function searchIndexObject({ statistics, account }: StatsState, id: strin
   return made(searchIndex, { id, account, statistics: statistics.search(id) })
 }
 
-const startMetrics: Fields<StatsState> = {
+const startMetrics: Fields<StatsState & { readonly report: StoreReport }> = {
   uptime_seconds: ({ account }) => seconds(account.now() - account.createdAt),
   expires_at: ({ account }) => iso(account.createdAt + threeDays),
   console_url: ({ account, statistics }) => `${account.addresses.mgmt}/redis/${statistics.database.id}`,
   commands_total: ({ account }) => account.cost().commands,
-  commands_per_sec_1m: ({ statistics }) => statistics.store.report().throughput.at(-1)!.y,
-  keys: ({ statistics }) => statistics.store.report().keyspace.at(-1)!.y,
-  memory_bytes: ({ statistics }) => statistics.store.report().current_storage,
+  commands_per_sec_1m: ({ report }) => report.throughput.at(-1)!.y,
+  keys: ({ report }) => report.keyspace.at(-1)!.y,
+  memory_bytes: ({ report }) => report.current_storage,
   bytes_in: ({ account }) => account.cost().bytesIn,
   bytes_out: ({ account }) => account.cost().bytesOut,
 }
 
 export function startMetricsObject(state: StatsState): object {
-  return made(startMetrics, state)
+  return made(startMetrics, { ...state, report: state.statistics.store.report() })
 }
