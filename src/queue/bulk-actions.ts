@@ -218,6 +218,7 @@ export class BulkActions {
     const same = others.find((one) => one.key === key)
     if (same !== undefined) return same.action
     if (others.length >= maxInProgress) throw refusals.quota('maxBulkActions', maxInProgress, 412)
+    this.#checkSize(filter)
     const { total, through } = matches.count()
     const now = clock.now()
     const action = this.#add({
@@ -237,6 +238,14 @@ export class BulkActions {
     action.cause = this.#note(action)
     this.#start(progress)
     return action
+  }
+
+  /** Checks that the filters of an action fit into the memory. Actions in progress cannot be deleted to make room. */
+  #checkSize(filter: ShownFilters): void {
+    if (this.#options.policy.bulkActionTime === 0) return
+    let bytes = weightOf(filter)
+    for (const { filter: other } of this.#inProgress.keys()) bytes += weightOf(other)
+    if (bytes > this.#kept.limit) throw refusals.quota('maxBulkActionBytes', Math.floor(this.#kept.limit), 412)
   }
 
   /** Restores an action from a dump, without a traffic entry. Restore its records first, and older actions first. */
@@ -295,7 +304,7 @@ export class BulkActions {
     const action = new BulkAction({ ...given, seq: ++this.#sequence })
     this.#byId.set(action.id, action)
     this.#records.add(action)
-    this.#kept.put(weightOf(action))
+    this.#kept.put(weightOf(action.filter))
     this.#makeRoom()
     return action
   }
@@ -361,7 +370,7 @@ export class BulkActions {
   #delete(action: BulkAction): void {
     this.#byId.delete(action.id)
     this.#records.delete(action)
-    this.#kept.release(weightOf(action))
+    this.#kept.release(weightOf(action.filter))
   }
 }
 
@@ -379,7 +388,7 @@ function keyOf(of: BulkSubject, filter: ShownFilters): string {
 /** Estimated size of a bulk action in bytes, without its filters. */
 const actionBytes = 500
 
-function weightOf({ filter }: BulkAction): number {
+function weightOf(filter: ShownFilters): number {
   let weight = actionBytes
   for (const values of Object.values(filter)) for (const value of values) weight += 50 + value.length
   return weight

@@ -7,7 +7,7 @@ import type { WorkflowRunState } from './workflow-run.js'
  * toward the context, but each delivery contains them, and no text in JavaScript can be much longer. This package chose
  * the number.
  */
-const maxListBytes = 209_715_200
+export const maxListBytes = 209_715_200
 
 /**
  * Returns which limit a submission would exceed, as an error text. Returns `undefined` if it exceeds none. Each delivery
