@@ -1,5 +1,6 @@
 import { Account } from '../kernel/account.js'
 import type { ServiceClock } from '../kernel/clock.js'
+import { shortened } from '../kernel/dump-problems.js'
 import { milliseconds } from '../kernel/duration.js'
 import { type IndexedRecord, type Page, type RecordQuery, Records } from '../kernel/indexed-records.js'
 import { stated } from '../kernel/portable.js'
@@ -248,7 +249,10 @@ export class BulkActions {
     if (bytes > this.#kept.limit) throw refusals.quota('maxBulkActionBytes', Math.floor(this.#kept.limit), 412)
   }
 
-  /** Restores an action from a dump, without a traffic entry. Restore its records first, and older actions first. */
+  /**
+   * Restores an action from a dump, without a traffic entry. Restore its records first, and older actions first.
+   * @throws TypeError when the last record of an action in progress is unknown
+   */
   restore(dumped: DumpedBulkAction): void {
     const { id, of, filter, total, processed, createdAt, completedAt, endsAt = createdAt, through } = dumped
     const target = this.#options.target(of)
@@ -256,8 +260,12 @@ export class BulkActions {
     const action = this.#add({ id, of, filter, total, createdAt, endsAt })
     Object.assign(action, { processed, completedAt })
     if (completedAt !== undefined) return
-    const last = through === undefined ? undefined : target.seqOf(through)
-    this.#start({ action, key: keyOf(of, filter), matches, through: last ?? 0 })
+    const last = through === undefined ? 0 : target.seqOf(through)
+    if (last === undefined)
+      throw new TypeError(
+        `The bulk action ${shortened(id)} of the dump cancels up to ${shortened(through!)}, which is not in the dump.`,
+      )
+    this.#start({ action, key: keyOf(of, filter), matches, through: last })
   }
 
   get(of: BulkSubject, id: string): BulkAction | undefined {

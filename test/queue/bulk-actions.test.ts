@@ -415,6 +415,7 @@ describe('a dump', () => {
     ['of', 'schedules', 'bulkActions.0.of'],
     ['createdAt', start + 1e12, 'was accepted at'],
     ['completedAt', start + 1e12, 'finished at'],
+    ['through', 'msg_nobody', 'cancels up to msg_nobody, which is not in the dump'],
   ])('with the %s %j is rejected, and nothing changes', async (name, value, text) => {
     const at = filled(2, { bulkActionTime: '1h' })
     at.queue.cancelMessages()
