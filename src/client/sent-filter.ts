@@ -1,8 +1,15 @@
+import { shownValue } from '../kernel/shown-value.js'
+
 /**
  * Returns the filters of a bulk cancel for the server, which checks them.
- * @throws TypeError for a filter that is `undefined`: JSON would omit it, and the server would cancel too much
+ * @throws TypeError when `filter` is not an object, or for a filter that is `undefined`: JSON would omit it, and the
+ * server would cancel too much
  */
 export function sentFilter(called: string, filter: object): Readonly<Record<string, unknown>> {
+  if (typeof filter !== 'object' || filter === null)
+    throw new TypeError(
+      `${called}: the argument must be an object of filters such as { label: 'a' } (got ${shownValue(filter)}).`,
+    )
   const missing = Object.entries(filter).find(([, value]) => value === undefined)
   if (missing === undefined) return { filter }
   throw new TypeError(

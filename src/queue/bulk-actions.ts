@@ -1,5 +1,6 @@
 import { Account } from '../kernel/account.js'
 import type { ServiceClock } from '../kernel/clock.js'
+import { shortened } from '../kernel/dump-problems.js'
 import { milliseconds } from '../kernel/duration.js'
 import { type IndexedRecord, type Page, type RecordQuery, Records } from '../kernel/indexed-records.js'
 import { stated } from '../kernel/portable.js'
@@ -218,6 +219,7 @@ export class BulkActions {
     const same = others.find((one) => one.key === key)
     if (same !== undefined) return same.action
     if (others.length >= maxInProgress) throw refusals.quota('maxBulkActions', maxInProgress, 412)
+    this.#checkSize(filter)
     const { total, through } = matches.count()
     const now = clock.now()
     const action = this.#add({
@@ -239,7 +241,18 @@ export class BulkActions {
     return action
   }
 
-  /** Restores an action from a dump, without a traffic entry. Restore its records first, and older actions first. */
+  /** Checks that the filters of an action fit into the memory. Actions in progress cannot be deleted to make room. */
+  #checkSize(filter: ShownFilters): void {
+    if (this.#options.policy.bulkActionTime === 0) return
+    let bytes = weightOf(filter)
+    for (const { filter: other } of this.#inProgress.keys()) bytes += weightOf(other)
+    if (bytes > this.#kept.limit) throw refusals.quota('maxBulkActionBytes', Math.floor(this.#kept.limit), 412)
+  }
+
+  /**
+   * Restores an action from a dump, without a traffic entry. Restore its records first, and older actions first.
+   * @throws TypeError when the last record of an action in progress is unknown
+   */
   restore(dumped: DumpedBulkAction): void {
     const { id, of, filter, total, processed, createdAt, completedAt, endsAt = createdAt, through } = dumped
     const target = this.#options.target(of)
@@ -247,8 +260,12 @@ export class BulkActions {
     const action = this.#add({ id, of, filter, total, createdAt, endsAt })
     Object.assign(action, { processed, completedAt })
     if (completedAt !== undefined) return
-    const last = through === undefined ? undefined : target.seqOf(through)
-    this.#start({ action, key: keyOf(of, filter), matches, through: last ?? 0 })
+    const last = through === undefined ? 0 : target.seqOf(through)
+    if (last === undefined)
+      throw new TypeError(
+        `The bulk action ${shortened(id)} of the dump cancels up to ${shortened(through!)}, which is not in the dump.`,
+      )
+    this.#start({ action, key: keyOf(of, filter), matches, through: last })
   }
 
   get(of: BulkSubject, id: string): BulkAction | undefined {
@@ -295,7 +312,7 @@ export class BulkActions {
     const action = new BulkAction({ ...given, seq: ++this.#sequence })
     this.#byId.set(action.id, action)
     this.#records.add(action)
-    this.#kept.put(weightOf(action))
+    this.#kept.put(weightOf(action.filter))
     this.#makeRoom()
     return action
   }
@@ -361,7 +378,7 @@ export class BulkActions {
   #delete(action: BulkAction): void {
     this.#byId.delete(action.id)
     this.#records.delete(action)
-    this.#kept.release(weightOf(action))
+    this.#kept.release(weightOf(action.filter))
   }
 }
 
@@ -379,7 +396,7 @@ function keyOf(of: BulkSubject, filter: ShownFilters): string {
 /** Estimated size of a bulk action in bytes, without its filters. */
 const actionBytes = 500
 
-function weightOf({ filter }: BulkAction): number {
+function weightOf(filter: ShownFilters): number {
   let weight = actionBytes
   for (const values of Object.values(filter)) for (const value of values) weight += 50 + value.length
   return weight

@@ -5,6 +5,7 @@ import { timeText } from '../queue/explain/time-text.js'
 import type { Message } from '../queue/message/message.js'
 import type { QueueEngine } from '../queue/queue-engine.js'
 import { shownText, shownUrl } from '../secrets/urls.js'
+import { StepMessage } from './run-messages.js'
 import type { WorkflowEngine } from './workflow-engine.js'
 import type { StoredReply, WorkflowRunState } from './workflow-run.js'
 
@@ -36,11 +37,14 @@ function sizeText({ finishedSteps, contextBytes }: WorkflowRunState, { policy }:
 }
 
 function end(run: WorkflowRunState): string {
-  const { state, completedAt, failure } = run
+  const { state, completedAt, failure, exceeded } = run
   const at = completedAt === undefined ? '' : ` at ${timeText(completedAt)}`
   if (state === 'RUN_SUCCESS') return `succeeded${at}`
   if (state === 'RUN_CANCELED') return `was canceled${at}`
   if (failure === undefined) return `failed${at}`
+  // The service itself responded to a delivery beyond a limit, not the endpoint.
+  if (exceeded !== undefined && failure.message.part instanceof StepMessage && failure.message.part.overflows)
+    return `failed${at}: ${exceeded.replace(/\.$/, '')} (dead letter ${failure.dlqId})`
   return `failed${at}: ${answered(run, failure.message, failure)} (dead letter ${failure.dlqId})`
 }
 

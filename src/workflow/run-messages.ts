@@ -227,10 +227,11 @@ export class StepMessage extends RunMessageBase {
 
   /**
    * Returns the list that the delivery contains. An announcement contains only its own entry, even after the SDK has
-   * begun the run with another payload.
+   * begun the run with another payload. So does a delivery that exceeds a limit: no endpoint reads it, and the list may
+   * be very long.
    */
   #list(message: Message): ListUpTo {
-    if (!this.announces) return this.run.list(this.index)
+    if (!this.announces && !this.overflows) return this.run.list(this.index)
     return new RunList(message).upTo([{ message, callType: 'step' }], 0)
   }
 

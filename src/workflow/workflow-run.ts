@@ -240,6 +240,17 @@ export class WorkflowRunState implements IndexedRecord {
     return this.payload.length + this.#resultBytes
   }
 
+  /** Number of entries whose bodies `#submittedBytes` contains. The payload is not one of them. */
+  #weighed = 1
+  #submittedBytes = 0
+
+  /** Number of bytes of the payload and of the bodies of all submissions, which the list of the run contains. */
+  get listBytes(): number {
+    for (; this.#weighed < this.entries.length; this.#weighed++)
+      this.#submittedBytes += this.entries[this.#weighed]!.message.body.length
+    return this.payload.length + this.#submittedBytes
+  }
+
   /** Adds a step, for example when the run is restored from a dump. */
   addRecord(record: StepRecord): void {
     this.steps.push(record)

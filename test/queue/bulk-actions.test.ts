@@ -74,6 +74,20 @@ describe('a cancel by filters [queue.md 1.5]', () => {
     expect(await read(at, '')).toEqual([200, { bulkActions: [] }])
   })
 
+  test('with too many values is rejected before they are compared', async () => {
+    const at = filled(2)
+    const values = Array.from({ length: 10_001 }, (_, n) => `${n}`)
+    const tooMany = { error: 'invalid filter: it has more than 10000 values' }
+    expect(await cancel(at, '', { label: values })).toEqual([400, tooMany])
+    expect(await cancel(at, '', { label: values.slice(5000), host: values.slice(0, 5000).join() })).toEqual([
+      400,
+      tooMany,
+    ])
+    expect(await cancel(at, '', { label: values.slice(2) })).toEqual([202, { cancelled: 0 }])
+    expect((await cancel(at, '', { label: 'x'.repeat(1_048_576) }))[0]).toBe(400)
+    expect(left(at)).toBe(2)
+  })
+
   test('with a filter without a value matches nothing', async () => {
     const at = filled(2, { bulkActionTime: '1m' })
     expect(await cancel(at, '?label=&async=true')).toEqual([202, { cancelled: 0, actionId: expect.any(String) }])
@@ -309,6 +323,22 @@ describe('policy.bulkActionTime', () => {
     expect((await cancel(at, '?async=true'))[0]).toBe(202)
   })
 
+  test('rejects filters of actions in progress that need too much memory together', async () => {
+    const at = filled(0, { bulkActionTime: '1m', maxTrafficBytes: 16_000_000 })
+    const label = 'x'.repeat(1000)
+    const answers: unknown[] = []
+    for (let n = 0; n < 3; n++)
+      answers.push(
+        (await cancel(at, '', { async: true, label: Array.from({ length: 400 }, (_, k) => `${n}-${k}${label}`) }))[0],
+      )
+    expect(answers).toEqual([202, 202, 412])
+    expect((await cancel(at, '?async=true&label=short'))[0]).toBe(202)
+    await at.clock.advance('1m')
+    expect(
+      (await cancel(at, '', { async: true, label: Array.from({ length: 400 }, (_, k) => `${k}${label}`) }))[0],
+    ).toBe(202)
+  })
+
   test('honors count together with it', async () => {
     const at = filled(5, { bulkActionTime: '10s', cancelCount: 'honored' })
     const rest = at.queue.messages.slice(2).map(({ id }) => id)
@@ -385,6 +415,7 @@ describe('a dump', () => {
     ['of', 'schedules', 'bulkActions.0.of'],
     ['createdAt', start + 1e12, 'was accepted at'],
     ['completedAt', start + 1e12, 'finished at'],
+    ['through', 'msg_nobody', 'cancels up to msg_nobody, which is not in the dump'],
   ])('with the %s %j is rejected, and nothing changes', async (name, value, text) => {
     const at = filled(2, { bulkActionTime: '1h' })
     at.queue.cancelMessages()

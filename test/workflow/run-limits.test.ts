@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { evaluators } from '../../matchers/index.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
+import { connectedSandbox } from '../support/sandbox.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
 // Limits of a run, and the cost of many steps in addition to the bytes of their deliveries.
@@ -62,6 +63,17 @@ test('the log states the limit and that this package enforces it', async () => {
   ])
   const refused = traffic.ofType('request').filter(({ response: answer }) => answer?.status === 429)
   expect(refused.map(({ response: answer }) => answer?.body)).toEqual(['{"error":"-1 EXCEEDS_LIMIT"}'])
+})
+
+test('explain() states the limit, and not that the endpoint responded', async () => {
+  const { run, world } = await played(tooMuch.steps!)
+  const stated =
+    /failed at [-\d]+ [:.\d]+: -1 EXCEEDS_LIMIT: the run has more than 5 steps \(policy\.workflowMaxSteps\)/
+  expect(run.explain()).toMatch(stated)
+  expect(run.explain()).not.toContain('responded 429')
+  const loaded = connectedSandbox()
+  loaded.load(world.dump())
+  expect(loaded.workflow.getRun('wfr_one').explain()).toMatch(stated)
 })
 
 test('a run at the limit does not fail, and the limit is at least the documented one', async () => {

@@ -118,6 +118,9 @@ test('a cancel of runs by IDs is no bulk action', async () => {
   const { status, json } = await ask('DELETE', `/v2/workflows/runs?workflowRunIds=${id}&async=true`)
   expect([status, json]).toEqual([202, { cancelled: 1 }])
   expect(workflow.bulkActions).toEqual([])
+  // An ID that is listed twice is one run.
+  const { workflowRunId: twice } = await client.trigger({ url: sleeps('/one') })
+  expect(await client.cancel({ ids: [twice, twice, 'wfr_nobody'] })).toEqual({ cancelled: 1 })
   for (const query of ['async=1', 'cursor=1-1', `workflowRunIds=${id}&async=x`])
     expect((await ask('DELETE', `/v2/workflows/runs?${query}`)).status, query).toBe(400)
 })

@@ -29,8 +29,9 @@ import { maxWait as longestHeader } from '../../../src/queue/delivery/retry.js'
 import { maxRedirects } from '../../../src/queue/destinations/destinations.js'
 import { largeResponseBytes, leastParallel, maxBuffered } from '../../../src/queue/destinations/network.js'
 import { maxChunks } from '../../../src/queue/destinations/response.js'
+import { maxFilterValues } from '../../../src/queue/message/message-filters.js'
 import { maxDiagnostics } from '../../../src/queue/queue-engine.js'
-import { maxQueueValues } from '../../../src/queue/rest/reading.js'
+import { maxParametersSize, maxQueueValues } from '../../../src/queue/rest/reading.js'
 import { maxRetries } from '../../../src/queue/settings/publish-options.js'
 import { deepestExpression, maxExpression } from '../../../src/queue/settings/retry-expression.js'
 import { maxRules } from '../../../src/rules/fault-rules.js'
@@ -84,6 +85,7 @@ import {
   maxRepeat,
 } from '../../../src/store/values/regex.js'
 import { maxDimension } from '../../../src/store/values/vector-index.js'
+import { maxListBytes } from '../../../src/workflow/run-limits.js'
 import { maxNames } from '../../../src/workflow/stubs.js'
 import { deepestInvocation } from '../../../src/workflow/triggers.js'
 import { maxHead as longestPassedHead } from '../src/cluster/forward.js'
@@ -660,6 +662,14 @@ export const limitAreas: Readonly<Record<string, readonly LimitRow[]>> = {
       'the delivery fails',
     ),
     fixed('bulk actions in progress, of messages or of workflow runs', maxInProgress, 'actions', 'status 412'),
+    fixed('JSON body with the parameters of a request', maxParametersSize, 'bytes', 'status 400'),
+    fixed('values of all filters of a request', maxFilterValues, 'values', 'status 400'),
+    fixed(
+      'payload and submissions of a workflow run, with the requests of calls',
+      maxListBytes,
+      'bytes',
+      'status 429 as from the service; the run fails',
+    ),
     fixed('retries of a message', maxRetries, 'retries', 'status 400'),
     fixed('delay in a response header', longestHeader, 'characters', 'the header is ignored'),
     fixed('expression of a retry delay', maxExpression, 'characters', 'status 400'),

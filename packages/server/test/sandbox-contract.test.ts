@@ -226,6 +226,10 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       for (const filter of [{ labels: 'x' }, { label: undefined }, { label: [] }, { label: 7 }])
         await expect((async () => queue.cancelMessages(filter as never))()).rejects.toThrow('label')
       expect(await queue.messages).toHaveLength(1)
+      for (const filter of [null, 'spring', []])
+        await expect((async () => queue.cancelMessages(filter as never))()).rejects.toThrow(
+          'must be an object of filters',
+        )
       expect((await queue.cancelMessages()).total).toBe(1)
     })
 

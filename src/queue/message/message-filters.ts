@@ -69,6 +69,12 @@ const synonyms: Readonly<Record<string, string>> = {
 /** Filters of a bulk action, by the name of the query parameter. [queue.md 1.5] */
 export type ShownFilters = Readonly<Record<string, readonly string[]>>
 
+/**
+ * Maximum number of values of all filters of one request. It limits the time for which a request blocks others. This
+ * package chose the number.
+ */
+export const maxFilterValues = 10_000
+
 /** Filters for which a value with commas is also compared as a whole. */
 const whole = new Set(['url', 'path', 'workflowUrl'])
 const always = ['fromDate', 'toDate', 'count', 'cursor', 'order']
@@ -80,19 +86,23 @@ const always = ['fromDate', 'toDate', 'count', 'cursor', 'order']
  */
 export function readFilters<T>(query: QueryValues, rules: FilterRules): RecordQuery<T> {
   const filters = new Map<string, Set<string>>()
-  for (const [given, values] of query) {
-    const name = synonyms[given] ?? given
+  let given = 0
+  for (const [parameter, values] of query) {
+    const name = synonyms[parameter] ?? parameter
     if (rules.filters.includes(name) || name === rules.ids) {
       // An empty list such as `"messageIds": []` does not count as a filter. [queue.md 1.5]
       if (values.length === 0) continue
       const known = filters.get(name) ?? new Set<string>()
       for (const value of values) {
         if (whole.has(name)) known.add(value)
-        for (const part of commaList(value)) known.add(part)
+        const parts = commaList(value)
+        given += parts.length
+        if (given > maxFilterValues) throw refusals.invalid('filter', `it has more than ${maxFilterValues} values`)
+        for (const part of parts) known.add(part)
       }
       filters.set(name, known)
     } else if (!always.includes(name) && rules.others?.includes(name) !== true) {
-      throw refusals.invalid('filter', `${JSON.stringify(given)} is not known`)
+      throw refusals.invalid('filter', `${JSON.stringify(parameter)} is not known`)
     }
   }
   const ids = rules.ids === undefined ? undefined : filters.get(rules.ids)

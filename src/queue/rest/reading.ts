@@ -84,11 +84,19 @@ export function queryOf(call: ServiceRequest): Map<string, string[]> {
 }
 
 /**
+ * Maximum size in bytes of a JSON body with the parameters of a request, for example with some 14,000 message IDs. It
+ * limits the time for which a request blocks others. This package chose the number.
+ */
+export const maxParametersSize = 1_048_576
+
+/**
  * Returns the parameters of the query and of the JSON body. Older clients send parameters in the body. [queue.md 1.5]
  */
 export function queryAndBody(call: ServiceRequest): QueryValues {
   const query = queryOf(call)
   if (call.body === '') return query
+  if (call.body.length > maxParametersSize)
+    throw refusals.invalid('body', `it has more than ${maxParametersSize} bytes`)
   const scalar = v.union([v.string(), v.number(), v.boolean()])
   for (const [key, value] of parsed(call, entriesOf(v.nullish(v.union([scalar, v.array(scalar)]))))) {
     query.set(key, [value ?? []].flat().map(String))

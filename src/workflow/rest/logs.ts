@@ -129,7 +129,8 @@ function cancelMany(call: ServiceRequest, workflows: WorkflowEngine): RawRespons
   if (ids === undefined) return cancelMatching(call, query, { queue, of: 'runs' })
   readAsync(query)
   const found = ids.flatMap((value) => value.split(',')).flatMap((id) => workflows.get(id.trim()) ?? [])
-  const open = found.filter((run) => run.isStarted)
+  // The same ID twice is one run.
+  const open = [...new Set(found)].filter((run) => run.isStarted)
   for (const run of open) if (run.isStarted) workflows.completion.cancel(run.id, call.cause)
   return json({ cancelled: open.length }, queue.policy.cancelStatus)
 }
