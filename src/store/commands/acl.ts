@@ -15,7 +15,6 @@ import {
   wrongPassword,
 } from '../command/errors.js'
 import { ok, type Reply } from '../command/reply.js'
-import { sizeOfWords } from '../meter.js'
 import { helpCommand } from './help.js'
 
 const username = named('username', bytes)
@@ -36,7 +35,7 @@ export const aclCommands: readonly Command[] = [
       // Each new rule is compared with the earlier ones.
       const patterns = store.access.patternsOf(username)
       store.work.charge((rules.length + 1) * Math.ceil((rules.length + patterns) / 4))
-      store.work.charge(unitsPerRuleByte * sizeOfWords(rules))
+      for (const rule of rules) store.work.charge(unitsPerRuleByte * rule.length)
       const hasCommand = (name: string): boolean => store.knows(name)
       store.access.setUser(username, rules, { dialect: store.options.policy.aclRules, hasCommand })
       return ok
