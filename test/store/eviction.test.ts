@@ -84,6 +84,16 @@ describe('policy.eviction', () => {
     ['SUNIONSTORE', [['SADD', 'k', 'x'.repeat(15)]], ['SUNIONSTORE', 'l', 'k']],
     ['MSET', [], ['MSET', 'k', 'x'.repeat(15), 'l', 'x'.repeat(16)]],
     ['JSON.SET', [], ['JSON.SET', 'k', '$', JSON.stringify('x'.repeat(30))]],
+    ['ARSET', [['ARSET', 'k', 0, 'x'.repeat(10)]], ['ARSET', 'k', 9, 'y'.repeat(20)]],
+    ['ARRING', [['ARRING', 'k', 2, 'x'.repeat(10)]], ['ARRING', 'k', 2, 'y'.repeat(20)]],
+    [
+      'VECTOR.ADD',
+      [
+        ['VECTOR.CREATE', 'k', 'DIM', 3, 'METRIC', 'DOT'],
+        ['VECTOR.ADD', 'k', 'a', 'VALUES', 3, 1, 2, 3],
+      ],
+      ['VECTOR.ADD', 'k', 'b', 'VALUES', 3, 1, 2, 3],
+    ],
   ])('spares the keys of %s', async (_name, before, write) => {
     const rest = open(60)
     for (const argv of before) await rest.run(...argv)
@@ -261,6 +271,10 @@ function bytesOf(key: DumpedKey): number {
       return name + all(key.fields.flatMap(([field, value]) => [field, value] as const))
     case 'zset':
       return name + all(key.members.map(([member]) => member)) + 8 * key.members.length
+    case 'array':
+      return name + all(key.slots.map(([, value]) => value))
+    case 'vector':
+      return name + all(key.vectors.map(([id]) => id)) + 4 * key.dimension * key.vectors.length
     default:
       throw new Error(`no rule for ${key.type}`)
   }
@@ -269,6 +283,7 @@ function bytesOf(key: DumpedKey): number {
 const most = 160
 const value = fc.integer({ min: 0, max: 45 }).map((length) => 'x'.repeat(length))
 const key = (type: string) => fc.integer({ min: 1, max: 5 }).map((number) => `${type}${number}`)
+const slot = fc.integer({ min: 0, max: 6 }).map(String)
 const lifetime = fc.constantFrom<readonly string[]>([], [], ['EX', '6'], ['EX', '60'])
 
 /** Commands that mostly grow the store, or milliseconds that pass. */
@@ -283,6 +298,19 @@ const step = fc.oneof(
   fc.tuple(key('m'), value).map(([k, v]) => ['SADD', k, v]),
   fc.tuple(key('m'), key('m'), key('m')).map(([k, l, m]) => ['SUNIONSTORE', k, l, m]),
   fc.tuple(key('z'), value).map(([k, v]) => ['ZADD', k, '1.5', v]),
+  fc.tuple(key('a'), slot, value, value).map(([k, at, v, w]) => ['ARSET', k, at, v, w]),
+  fc.tuple(key('a'), slot, value).map(([k, at, v]) => ['ARMSET', k, at, v, '18446744073709551614', 'end']),
+  fc.tuple(key('a'), value, value).map(([k, v, w]) => ['ARINSERT', k, v, w]),
+  fc.tuple(key('a'), fc.integer({ min: 1, max: 4 }), value).map(([k, size, v]) => ['ARRING', k, String(size), v, v]),
+  fc.tuple(key('a'), slot, slot).map(([k, start, end]) => ['ARDELRANGE', k, start, end]),
+  fc
+    .tuple(key('v'), fc.constantFrom('2', '5'))
+    .map(([k, dimension]) => ['VECTOR.CREATE', k, 'DIM', dimension, 'METRIC', 'DOT']),
+  fc.tuple(key('v'), key('id')).map(([k, id]) => ['VECTOR.ADD', k, id, 'VALUES', '2', '1', '0.5']),
+  fc.tuple(key('v'), key('id')).map(([k, id]) => ['VECTOR.ADD', k, id, 'VALUES', '5', '1', '2', '3', '4', '5']),
+  fc.tuple(key('v'), key('id')).map(([k, id]) => ['VECTOR.DEL', k, id]),
+  fc.oneof(key('a'), key('v')).map((k) => ['EXPIRE', k, '4']),
+  fc.constantFrom(['COPY', 'a1', 'a2', 'REPLACE'], ['COPY', 'v1', 'v2', 'REPLACE'], ['RENAME', 'v1', 'v3']),
   fc.tuple(key('s'), key('l')).map(([k, l]) => ['EXPIRE', k.length > 1 ? k : l, '4']),
   fc.tuple(key('s'), key('l')).map(([k, l]) => ['DEL', k, l]),
   fc
@@ -327,13 +355,16 @@ test.each(seeds)('random program %i never leaves the store above its limit', asy
   sandbox[Symbol.dispose]()
 })
 
-test('random programs evict keys of both kinds', async () => {
+test('random programs evict keys of both kinds and of many types', async () => {
   const reasons = new Set<string>()
+  const kinds = new Set<string>()
   for (const seed of [1, 2, 3, 4]) {
     using sandbox = await program(seed, () => {})
+    for (const key of evictedIn(sandbox)) kinds.add(key[0]!)
     for (const { reason } of sandbox.traffic.ofType('keyspace')) if (reason !== undefined) reasons.add(reason)
   }
   expect(reasons.size).toBe(2)
+  expect([...kinds]).toEqual(expect.arrayContaining(['a', 'l', 's', 'v']))
 })
 
 test.each(seeds)('the size after random program %i is that of a full count', async (seed) => {

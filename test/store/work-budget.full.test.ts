@@ -229,7 +229,7 @@ describe('work of one request', () => {
 })
 
 describe('a glob pattern', () => {
-  it('costs at most pattern times text, for all contents', () => {
+  it('costs at most pattern times text for a test, for all contents', () => {
     const letters = fc.array(fc.constantFrom('a', 'b', '*', '?', '[ab]', '\\*'), { maxLength: 60 })
     fc.assert(
       fc.property(letters, fc.integer({ min: 0, max: 400 }), fc.constantFrom('a', 'ab', 'b'), (parts, times, unit) => {
@@ -240,14 +240,35 @@ describe('a glob pattern', () => {
         work.charge = (units) => {
           spent += units
         }
-        globMatcher(pattern, work)(text)
+        const matches = globMatcher(pattern, work)
+        spent = 0
+        matches(text)
         expect(spent).toBeLessThanOrEqual(1 + (pattern.length + 1) * (text.length + 1))
       }),
     )
   })
 
+  it.each([
+    ['KEYS', '$'],
+    ['SCAN', '0', 'MATCH', '$'],
+    ['HSCAN', 'hash', '0', 'MATCH', '$'],
+    ['ARGREP', 'array', '-', '+', 'GLOB', '$'],
+    ['PUBSUB', 'CHANNELS', '$'],
+    ['CONFIG', 'GET', '$'],
+    ['ACL', 'SETUSER', 'ann', '~$'],
+  ])('is not parsed without work: %s', (...argv) => {
+    const store = createScriptStore()
+    store.run('HSET', 'hash', 'f', 'v')
+    store.run('ARSET', 'array', 0, 'v')
+    // Each set of the pattern needs more than two hundred bytes.
+    const pattern = '[]'.repeat(1_000_000)
+    const before = process.memoryUsage().arrayBuffers
+    expect(store.execute(argv.map((word) => word.replace('$', pattern)))).toContain('max work exceeded')
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(80_000_000)
+  })
+
   it('ends when the work is used up', () => {
-    const work = new Work(1000, () => new Error('enough'))
+    const work = new Work(10_000, () => new Error('enough'))
     const matches = globMatcher(utf8(`*${'a'.repeat(5000)}b`), work)
     expect(() => matches(utf8('a'.repeat(30_000)))).toThrow('enough')
   })

@@ -120,7 +120,7 @@ function bordersOf(text: Bytes): Int32Array {
 }
 
 function globTest(pattern: Bytes, work: Work, ignoreCase: boolean): Test {
-  const matches = globOf(ignoreCase ? lowered(pattern, work) : pattern)
+  const matches = globOf(ignoreCase ? lowered(pattern, work) : pattern, work)
   return (value) => {
     work.charge(1)
     return matches(value, work)

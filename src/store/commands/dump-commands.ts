@@ -1,10 +1,12 @@
-import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
+import { type Bytes, utf8 } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import { bytes, deadlineIn, flag, key, named, options, toInt64 } from '../command/arguments.js'
 import { type Command, type CommandRow, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { ok } from '../command/reply.js'
-import { type PortableValue, portableValue, storedValue } from '../dump/portable-values.js'
-import { sealed, unsealed } from '../dump/seal.js'
+import { portableValue } from '../dump/portable-values.js'
+import { contentOf, sealed, unsealed } from '../dump/seal.js'
+import { restoredValue } from '../dump/snapshot.js'
 import type { KeyspaceValue } from '../keyspace/database.js'
 import { measure } from '../keyspace/measure.js'
 import { JsonDocument } from '../values/json-value.js'
@@ -18,8 +20,28 @@ function payloadOf(value: KeyspaceValue): Bytes {
   return sealed(utf8(JSON.stringify(portableValue(value))), mark)
 }
 
-function valueIn(payload: Bytes): KeyspaceValue {
-  return storedValue(JSON.parse(text(unsealed(payload, mark))) as PortableValue)
+/** Units of work to check and store a value in a payload: a text, a number, a list. [measured] */
+const unitsPerItem = 24
+
+/** Charges the work for all values in a payload, also nested ones. */
+function chargeItems(content: unknown, work: Work): void {
+  const open = [content]
+  while (open.length > 0) {
+    const item = open.pop()
+    if (typeof item !== 'object' || item === null) continue
+    const items: readonly unknown[] = Array.isArray(item) ? item : Object.values(item)
+    work.charge(unitsPerItem * items.length)
+    for (const inner of items) open.push(inner)
+  }
+}
+
+/** Returns the value of a payload. Anyone can compute the checksum, so the content is not trusted. */
+function valueIn(payload: Bytes, work: Work): KeyspaceValue {
+  const content = contentOf(unsealed(payload, mark))
+  chargeItems(content, work)
+  const value = restoredValue(content)
+  if (value === undefined) throw replyError('badDump')
+  return value
 }
 
 /**
@@ -38,13 +60,13 @@ function restore(name: string, row: Pick<CommandRow<[]>, 'since' | 'status' | 'd
     ...row,
     flags: ['write', 'slow', 'keyspace', 'dangerous'],
     args: [key('W'), named('ttl', bytes), named('serialized-value', bytes), restoreOptions],
-    work: (_db, _key, _ttl, payload) => payload.length >>> 2,
+    work: (_db, _key, _ttl, payload) => payload.length >>> 1,
     run({ db, now }, key, ttl, payload, options) {
       if (options.idletime !== undefined && options.freq !== undefined) throw replyError('syntax')
       if (!options.replace && db.has(key)) throw replyError('busyKey')
       const time = toInt64(ttl)
       if (time < 0) throw replyError('negativeTtl')
-      const value = valueIn(payload)
+      const value = valueIn(payload, db.work)
       refuseSecondIndex(db, value, key)
       const deadline = time === 0 ? undefined : deadlineIn(time, 1, options.absttl ? 0 : now, 'restore')
       if (deadline !== undefined && deadline <= now) {

@@ -1,12 +1,13 @@
-import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
+import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
+import { isPortable } from '../../kernel/dump-problems.js'
 import { globMatcher } from '../../kernel/glob.js'
-import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
+import { bytesOf, portableString } from '../../kernel/portable.js'
 import { unitsPerItem } from '../../kernel/work.js'
 import { type Arg, bytes, type KeyUse, named, toInt64, zeroOrMore } from '../command/arguments.js'
 import { type Command, command } from '../command/command.js'
 import { replyError, subcommandSyntax } from '../command/errors.js'
 import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
-import { sealed, unsealed } from '../dump/seal.js'
+import { contentOf, sealed, unsealed } from '../dump/seal.js'
 import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/function-libraries.js'
 import { flushMode, scriptError, unknownListArgument, unknownLoadOption } from '../scripting/script-errors.js'
 import { helpCommand } from './help.js'
@@ -203,7 +204,9 @@ export const functionCommands: readonly Command[] = [
       if (mode.length > 1) throw subcommandSyntax('FUNCTION', 'RESTORE')
       const chosen = (mode[0] ?? 'append').toLowerCase()
       if (!isRestoreMode(chosen)) throw scriptError('restorePolicy')
-      const codes = JSON.parse(text(unsealed(payload, mark))) as PortableString[]
+      const codes = contentOf(unsealed(payload, mark))
+      // Anyone can compute the checksum, so the content is not trusted.
+      if (!Array.isArray(codes) || !codes.every(isPortable)) throw replyError('badDump')
       store.scripts.libraries.restore(codes.map(bytesOf), chosen)
       return ok
     },

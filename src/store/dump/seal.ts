@@ -1,4 +1,4 @@
-import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Bytes, latin1, text } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import { replyError } from '../command/errors.js'
 
@@ -19,6 +19,18 @@ export function unsealed(payload: Bytes, mark: string): Bytes {
   const content = payload.slice(0, -checksumLength)
   if (!content.endsWith(mark) || payload.slice(-checksumLength) !== checksum(content)) throw replyError('badDump')
   return latin1(content.slice(0, -mark.length))
+}
+
+/**
+ * Parses the content of a payload.
+ * @throws ReplyError when it is not JSON
+ */
+export function contentOf(content: Bytes): unknown {
+  try {
+    return JSON.parse(text(content))
+  } catch {
+    throw replyError('badDump')
+  }
 }
 
 function checksum(content: string): string {

@@ -34,6 +34,17 @@ export function loadInto(db: Database, dump: StoreDump): void {
   for (const [alias, index] of dump.searchAliases ?? []) db.search.aliases.set(bytesOf(alias), bytesOf(index))
 }
 
+/** Returns the value of a DUMP payload, or `undefined` if the content is not a valid value. */
+export function restoredValue(content: unknown): KeyspaceValue | undefined {
+  const key = { ...(content as object), key: '' } as DumpedKey
+  try {
+    return keysOf({ format: 'stuntdouble/store', version: 1, keys: [key] })[0]!.value
+  } catch (error) {
+    if (error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
 interface LoadedKey {
   readonly name: Bytes
   readonly value: KeyspaceValue
@@ -46,7 +57,7 @@ interface LoadedKey {
  */
 export function keysOf(dump: StoreDump): LoadedKey[] {
   checkDump(dump, 'load()')
-  const parsed = v.safeParse(storeSchema, dump)
+  const parsed = v.safeParse(storeSchema, dump, { abortEarly: true })
   if (!parsed.success) throw invalidDump('a store', complaintOf(parsed.issues))
   const loaded = parsed.output.keys.map(loadedKey)
   const names = new Set(loaded.map(({ name }) => name))

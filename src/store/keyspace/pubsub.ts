@@ -97,10 +97,11 @@ export class PubSub {
     }
   }
 
-  subscribeToPatterns(subscriber: Subscriber, patterns: readonly Bytes[]): void {
+  /** @param work is charged for parsing the patterns */
+  subscribeToPatterns(subscriber: Subscriber, patterns: readonly Bytes[], work?: Work): void {
     const heard = this.#welcome(subscriber)
     for (const pattern of patterns) {
-      const entry = this.#patterns.get(pattern) ?? { matches: globOf(pattern), subscribers: new Set() }
+      const entry = this.#patterns.get(pattern) ?? { matches: globOf(pattern, work), subscribers: new Set() }
       entry.subscribers.add(subscriber)
       this.#patterns.set(pattern, entry)
       hear(heard, 'patterns', pattern)

@@ -427,7 +427,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     )
     if (denial !== undefined) throw replyError('noChannelPermission')
     this.demandRoom(costOfNames(names))
-    if (kind === 'patterns') pubsub.subscribeToPatterns(this, names)
+    if (kind === 'patterns') pubsub.subscribeToPatterns(this, names, work)
     else pubsub.subscribe(this, names, kind)
     return undefined
   }

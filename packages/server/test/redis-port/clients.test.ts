@@ -235,6 +235,39 @@ describe('node-redis', () => {
     await client.publish('news', 'hello')
     await expect.poll(() => heard).toEqual(['hello'])
   })
+
+  // array.md 7 and vector.md 2: what is a number or a map in RESP3 only.
+  test.each([
+    [2, ['18446744073709551613', '18446744073709551614'], ['0.1', '2'], ['dimension', 2, 'metric', 'DOT']],
+    [3, [18446744073709551613n, 18446744073709551614n], [0.1, 2], { dimension: 2, metric: 'DOT' }],
+  ] as const)('reads arrays and vectors over RESP%d', async (RESP, [last, length], elements, info) => {
+    const sandbox = sandboxWith()
+    const { path } = await openRedisSocket(sandbox)
+    const client = createClient({ socket: { path, reconnectStrategy: false }, RESP })
+    client.on('error', () => undefined)
+    await client.connect()
+    onTestFinished(() => client.destroy())
+    expect(await client.arRing('ring', 3, ['1', '2', '3', '4'])).toBe(0)
+    expect(await client.arLastItems('ring', 3)).toEqual(['2', '3', '4'])
+    expect(await client.arSeek('ring', '18446744073709551613')).toBe(1)
+    expect(await client.arInsert('ring', 'x')).toEqual(last)
+    expect(await client.arLen('ring')).toEqual(length)
+    expect(await client.arScan('ring', 0, '18446744073709551614')).toEqual([
+      { index: 0, value: '4' },
+      { index: 1, value: '2' },
+      { index: 2, value: '3' },
+      { index: last, value: 'x' },
+    ])
+    expect(await client.arInfo('ring')).toMatchObject({ count: 4, len: length })
+    const send = (line: string) => client.sendCommand(line.split(' '))
+    expect(await send('VECTOR.CREATE near DIM 2 METRIC DOT')).toBe(1)
+    expect(await send('VECTOR.ADD near a VALUES 2 0.1 2')).toBe(1)
+    expect(await send('VECTOR.GET near a')).toEqual(elements)
+    expect(await send('VECTOR.GET near none')).toBeNull()
+    const reply = await send('VECTOR.INFO near')
+    expect(RESP === 3 ? { ...(reply as unknown as object) } : reply).toEqual(info)
+    expect(await send('VECTOR.QUERY near TOPK 1 VALUES 2 0.5 0')).toEqual([['a', RESP === 3 ? 0.525 : '0.525']])
+  })
 })
 
 describe('signing in', () => {
