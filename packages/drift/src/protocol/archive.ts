@@ -24,6 +24,7 @@ export class ArchiveError extends Error {
 }
 
 const blockSize = 512
+const emptyBlock = new Uint8Array(blockSize)
 /** A small archive may have a large ratio, because zeros between its files compress well. */
 const freeBytes = 1_000_000
 
@@ -44,7 +45,7 @@ export function readArchive(packed: Uint8Array, limits: ArchiveLimits = archiveL
   for (let at = 0; at + blockSize <= tar.length; ) {
     const header = tar.subarray(at, at + blockSize)
     at += blockSize
-    if (header.every((byte) => byte === 0)) continue
+    if (Buffer.compare(header, emptyBlock) === 0) continue
     if (++entries > limits.maxFiles) throw new ArchiveError(`the archive has more than ${limits.maxFiles} entries`)
     checkSum(header)
     const type = String.fromCharCode(header[156]!)
@@ -94,7 +95,7 @@ function safePath(path: string): string {
   const parts = path.replace(/\/$/, '').split('/')
   const isSafe =
     path !== '' &&
-    !/[\\\0]/.test(path) &&
+    !/[\\\p{Cc}]/u.test(path) &&
     !/^[a-z]:/i.test(path) &&
     parts.every((part) => part !== '' && part !== '.' && part !== '..')
   if (!isSafe) throw new ArchiveError(`the path ${JSON.stringify(path)} leaves the folder of the archive`)

@@ -16,7 +16,7 @@ export interface Row {
 }
 
 /** Returns whether our tables contain an item. `perhaps`: there is no table for it, or only its name occurs. */
-export type Known = (item: Item) => 'yes' | 'no' | 'perhaps'
+export type TableLookup = (item: Item) => 'yes' | 'no' | 'perhaps'
 
 /**
  * Compares items with those that were recorded earlier, and with our tables.
@@ -32,7 +32,7 @@ export type Known = (item: Item) => 'yes' | 'no' | 'perhaps'
 export function compareItems(
   recorded: readonly Item[] | undefined,
   found: readonly Item[],
-  known: Known = () => 'perhaps',
+  known: TableLookup = () => 'perhaps',
 ): Row[] {
   const before = byKey(recorded ?? [])
   const after = byKey(found)

@@ -7,7 +7,7 @@ import { blockingTable, commandTable } from '../../../../src/store/commands/inde
 import { sessionCommands } from '../../../../src/store/resp/session-commands.js'
 import { subscriptionEndpoints } from '../../../../src/store/rest/subscriptions.js'
 import { workflowEndpoints } from '../../../../src/workflow/rest/workflow-endpoints.js'
-import type { Known } from './compare.js'
+import type { TableLookup } from './compare.js'
 import type { Item } from './items.js'
 import { type OurNames, ourNames } from './our-names.js'
 
@@ -56,11 +56,11 @@ export function ourTables(): OurTables {
 }
 
 /** Returns the function that looks up items in the tables. */
-export function knownIn(tables: OurTables): Known {
+export function knownIn(tables: OurTables): TableLookup {
   const containers = containersOf(tables)
-  const sureIf = (isThere: boolean): ReturnType<Known> => (isThere ? 'yes' : 'no')
+  const sureIf = (isThere: boolean): ReturnType<TableLookup> => (isThere ? 'yes' : 'no')
   // A name in our sources may have another meaning there.
-  const perhapsIf = (isThere: boolean): ReturnType<Known> => (isThere ? 'perhaps' : 'no')
+  const perhapsIf = (isThere: boolean): ReturnType<TableLookup> => (isThere ? 'perhaps' : 'no')
   return (item) => {
     switch (item.kind) {
       case 'command':

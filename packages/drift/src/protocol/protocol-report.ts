@@ -25,7 +25,14 @@ export function textReport(sources: readonly ReadSource[], { rows, explained, st
       ({ from, change, kind, name }) => `stale known difference: ${change} ${kind} ${name} (${from})\n  delete its row`,
     ),
     `${count('new')} new, ${count('changed')} changed, ${count('gone')} gone, ${explained.length} explained, ${stale.length} stale`,
-  ].join('\n\n')
+  ]
+    .map(printable)
+    .join('\n\n')
+}
+
+/** Replaces codes that could change what a terminal shows. The vendor's names and values can contain them. */
+function printable(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, '\uFFFD')
 }
 
 function rowText({ change, kind, name, before, after, source }: SourcedRow): string {

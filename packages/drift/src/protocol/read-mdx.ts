@@ -12,6 +12,11 @@ const anyHeader = /^[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9<>{}*]+)+$/
 const errorText = /^-?(?:ERR|WRONGTYPE|BUSY\w*|EXECABORT|INVALIDOBJ|MISCONF|NO[A-Z]+|READONLY|UNKILLABLE)\s/
 const request = /^(GET|HEAD|POST|PUT|PATCH|DELETE)\s+(?:https?:\/\/[^/\s]+)?(\/\S*)$/i
 
+/** Titles of columns with facts about what the row describes. */
+const factColumn = /^(?:types?|default(?: value)?|required|values?)$/i
+/** An error in an example of a response. */
+const errorField = /"(?:error|message|detail)"\s*:\s*"([^"\\]+)"/g
+
 /** What the rows of a table describe. */
 type Subject = 'command' | 'option' | 'endpoint' | 'parameter' | 'header' | 'field' | 'status' | 'error'
 
@@ -120,8 +125,8 @@ class Page {
     if (fence !== undefined) return this.#code(at, fence, info!)
     const [, heading] = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/.exec(line) ?? []
     if (heading !== undefined) this.#title(plain(heading), at)
-    if (isRow(line) && /^[\s|:-]+$/.test(this.#lines[at + 1] ?? '') && isRow(this.#lines[at + 1]!))
-      return this.#table(at)
+    const next = this.#lines[at + 1] ?? ''
+    if (isRow(line) && isRow(next) && /^[\s|:-]+$/.test(next)) return this.#table(at)
     if (/^\s*<\/?(?:ParamField|ResponseField)\b/.test(line)) return this.#tag(at)
     const [, item] = /^\s*(?:[-*+]|\d+\.)\s+(.*)$/.exec(line) ?? []
     if (item !== undefined) this.#listItem(item, at)
@@ -158,6 +163,10 @@ class Page {
     const [status] = /\b[1-5]\d\d\b/.exec(info) ?? []
     if (status !== undefined && this.#endpoint !== undefined) this.#add('status', this.#owned(status), at)
     code.forEach((line, index) => {
+      if (errorText.test(line.trim())) this.#add('text', line.trim(), at + 1 + index)
+      if (/^[45]/.test(status ?? '')) {
+        for (const [, text] of line.matchAll(errorField)) this.#add('text', oneLine(text!), at + 1 + index)
+      }
       // Headers of requests with curl or fetch.
       for (const [, name] of line.matchAll(/["'`]((?:Upstash|QStash)-[A-Za-z0-9-]+)(?=["'`:])/gi))
         this.#add('header', headerOf(name!), at + 1 + index)
@@ -180,7 +189,8 @@ class Page {
   // ---- tables and lists ---------------------------------------------------------------------------------------------
 
   #table(at: number): number {
-    const titles = cellsOf(this.#lines[at]!).map(subjectOf)
+    const head = cellsOf(this.#lines[at]!)
+    const titles = head.map(subjectOf)
     const column = Math.max(
       0,
       titles.findIndex((title) => title !== undefined),
@@ -188,7 +198,9 @@ class Page {
     const subject = titles[column] ?? subjectOf(this.#heading)
     let end = at + 2
     for (; end < this.#lines.length && isRow(this.#lines[end]!); end++) {
-      this.#entry(cellsOf(this.#lines[end]!)[column] ?? '', subject, end)
+      const cells = cellsOf(this.#lines[end]!)
+      const facts = cells.map(plain).filter((cell, index) => cell !== '' && factColumn.test(plain(head[index] ?? '')))
+      this.#entry(cells[column] ?? '', subject, end, facts.join(', '))
       this.#mentions(this.#lines[end]!, end)
     }
     return end
@@ -197,15 +209,25 @@ class Page {
   /** Reads an item of a list that begins with what it describes: `` - `LIMIT n`: … ``, `- 404: …`. */
   #listItem(text: string, at: number): void {
     const [first] = /^(?:\*\*)?(?:`[^`]+`|[1-5]\d\d\b)/.exec(text) ?? []
-    if (first === undefined) return
+    if (first === undefined) {
+      // `**WITHVALUES**: …`. Other bold words are prose.
+      const [, bold] = /^\*\*([A-Z][A-Z0-9_-]+)\*\*/.exec(text) ?? []
+      if (bold !== undefined && this.#command !== undefined) this.#entry(`\`${bold}\``, subjectOf(this.#heading), at)
+      return
+    }
     const isStatus = /^\W*[1-5]\d\d\W*$/.test(first)
     this.#entry(first, isStatus ? 'status' : subjectOf(this.#heading), at)
   }
 
-  /** Adds what a row of a table or an item of a list describes. */
-  #entry(cell: string, subject: Subject | undefined, at: number): void {
+  /**
+   * Adds what a row of a table or an item of a list describes.
+   * @param facts what the other columns say about it
+   */
+  #entry(cell: string, subject: Subject | undefined, at: number, facts = ''): void {
     const codes = codesIn(cell)
-    for (const name of codes.length > 0 ? codes : [plain(cell)]) {
+    // Overviews list commands in one cell: `GET - GETDEL - GETEX`.
+    const words = subject === 'command' ? plain(cell).split(/ [-–] |, ?/) : [plain(cell)]
+    for (const name of codes.length > 0 ? codes : words) {
       const endpoint = endpointOf(name)
       if (endpoint !== undefined) this.#add('endpoint', endpoint, at)
       else if (ownHeader.test(name) || (subject === 'header' && anyHeader.test(name)))
@@ -216,18 +238,18 @@ class Page {
         if (commandName.test(name)) this.#add('command', name, at)
       } else if (codes.length === 0) continue
       else if (subject === 'error') this.#add('text', name, at)
-      else if (subject === 'field') this.#add('field', this.#owned(name), at)
-      else if (subject === 'option' || subject === 'parameter') this.#argument(name, subject, at)
+      else if (subject === 'field') this.#add('field', this.#owned(name), at, facts)
+      else if (subject === 'option' || subject === 'parameter') this.#argument(name, subject, at, facts)
     }
   }
 
   /** Adds an option of a command or a parameter of an endpoint. Pages use both words for either. */
-  #argument(name: string, subject: 'option' | 'parameter', at: number): void {
-    if (this.#endpoint !== undefined) this.#add('parameter', this.#owned(name), at)
-    else if (this.#command === undefined) this.#add(subject, this.#owned(name), at)
+  #argument(name: string, subject: 'option' | 'parameter', at: number, facts: string): void {
+    if (this.#endpoint !== undefined) this.#add('parameter', this.#owned(name), at, facts)
+    else if (this.#command === undefined) this.#add(subject, this.#owned(name), at, facts)
     else {
       const { keywords, rest } = keywordsOf(name)
-      if (keywords !== '') this.#add('option', this.#owned(keywords), at, choicesOf(rest))
+      if (keywords !== '') this.#add('option', this.#owned(keywords), at, choicesOf(rest) || facts)
     }
   }
 
@@ -353,8 +375,9 @@ function headerOf(name: string): string {
   return name.replace(/[<{*].*$/, '*').toLowerCase()
 }
 
+/** Whether a line can be a row of a table. The bars at its ends may be missing. */
 function isRow(line: string): boolean {
-  return /^\s*\|.*\|\s*$/.test(line)
+  return line.includes('|')
 }
 
 function cellsOf(line: string): string[] {

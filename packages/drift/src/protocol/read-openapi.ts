@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml'
 import { sortedChoices } from './command-syntax.js'
 import { type Item, oneLine } from './items.js'
 
@@ -21,13 +21,15 @@ export function isOpenApi(text: string): boolean {
  */
 export function readOpenApi(file: string, text: string): Item[] {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, logLevel: 'error', merge: true })
+  // The parser would compare each key with all others of its map. As in JSON, the last of equal keys counts.
+  const document = parseDocument(text, { lineCounter: lines, logLevel: 'error', merge: true, uniqueKeys: false })
   if (document.errors.length > 0) throw document.errors[0]!
   // The default limit for aliases protects against documents that grow exponentially.
   const root: unknown = document.toJS()
   if (!isObject(root)) throw new TypeError('the document is not an object')
+  const pairs: PairsByKey = new Map()
   const lineOf = (path: Path): number => {
-    const node = nearestNode(document.contents, path)
+    const node = nearestNode(document.contents, path, pairs)
     return node?.range ? lines.linePos(node.range[0]).line : 1
   }
   const reader = new OpenApiReader(file, root, lineOf)
@@ -45,6 +47,8 @@ interface Found {
 
 class OpenApiReader {
   readonly items: Item[] = []
+  /** Schemas whose properties are being read. An alias of YAML can lead back to one of them. */
+  readonly #open = new Set<Json>()
 
   constructor(
     readonly file: string,
@@ -179,8 +183,9 @@ class OpenApiReader {
 
   /** Adds the properties of a schema. A schema with a name of its own is read where it is defined. */
   #properties(kind: 'field' | 'parameter', prefix: string, owner: string, given: unknown, path: Path, depth = 0): void {
-    if (!isObject(given) || depth > maxDepth) return
+    if (!isObject(given) || depth > maxDepth || this.#open.has(given)) return
     if (typeof given.$ref === 'string') return
+    this.#open.add(given)
     const required = new Set(listOf(given.required))
     for (const [name, property] of entries(given.properties)) {
       const at = [...path, 'properties', name]
@@ -199,6 +204,7 @@ class OpenApiReader {
     }
     this.#properties(kind, prefix, owner, given.items, [...path, 'items'], depth + 1)
     this.#properties(kind, prefix, owner, given.additionalProperties, [...path, 'additionalProperties'], depth + 1)
+    this.#open.delete(given)
   }
 }
 
@@ -208,17 +214,19 @@ const limits = ['default', 'const', 'minimum', 'maximum', 'minLength', 'maxLengt
 /**
  * Returns the type of a schema with everything that limits its values: `integer int64, default 100, minimum 1`.
  * @param resolved the schema to which `given` refers
+ * @param outer the schemas of which this one is a part
  */
-function typeOf(given: unknown, resolved?: Json, depth = 0): string {
-  if (!isObject(given) || depth > maxDepth) return ''
+function typeOf(given: unknown, resolved?: Json, outer: readonly Json[] = []): string {
   const schema = resolved ?? given
+  if (!isObject(given) || !isObject(schema) || outer.length > maxDepth || outer.includes(schema)) return ''
+  const inner = [...outer, schema]
   // The name of a schema with fields says enough. The others are the same, whether or not they have a name.
   if (typeof given.$ref === 'string' && (resolved === undefined || isObject(resolved.properties)))
     return given.$ref.split('/').at(-1)!
   const type = [schema.type, schema.format].flat().filter((one) => one !== undefined)
-  const items = typeOf(schema.items, undefined, depth + 1)
+  const items = typeOf(schema.items, undefined, inner)
   const choices = ['allOf', 'anyOf', 'oneOf'].flatMap((word) =>
-    listOf(schema[word]).map((one) => typeOf(one, undefined, depth + 1)),
+    listOf(schema[word]).map((one) => typeOf(one, undefined, inner)),
   )
   const parts = [
     type.join(' '),
@@ -256,14 +264,19 @@ function decoded(text: string): string {
   }
 }
 
+/** Entries of each map that was searched. A file can have thousands of paths, and each of their items asks for a line. */
+type PairsByKey = Map<YAMLMap, ReadonlyMap<string | undefined, Pair>>
+
 /** Returns the node of the document at a path, or the last one on the way that exists. */
-function nearestNode(contents: unknown, path: Path): Node | undefined {
+function nearestNode(contents: unknown, path: Path, known: PairsByKey): Node | undefined {
   let node = contents as Node | undefined
   for (const [index, part] of path.entries()) {
     let next: unknown
     if (isMap(node)) {
       // The key has the line of the entry; its value may begin in the next line.
-      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part))
+      const pairs = known.get(node) ?? new Map(node.items.map((pair) => [keyOf(pair), pair]))
+      known.set(node, pairs)
+      const pair = pairs.get(String(part))
       if (index === path.length - 1 && isScalar(pair?.key)) return pair.key
       next = pair?.value
     } else if (isSeq(node)) next = node.items[Number(part)]
@@ -271,4 +284,8 @@ function nearestNode(contents: unknown, path: Path): Node | undefined {
     node = next as Node
   }
   return node
+}
+
+function keyOf({ key }: Pair): string | undefined {
+  return isScalar(key) ? String(key.value) : undefined
 }

@@ -63,6 +63,7 @@ describe('a hostile archive is rejected', () => {
     ['an absolute path', [file('/etc/passwd')], outside],
     ['a path of Windows', [file('C:/Windows/x')], outside],
     ['a backslash', [file('package\\..\\x')], outside],
+    ['a code for the terminal', [file('package/\u001b[2J.js')], outside],
     ['an empty part', [file('package//x')], outside],
     ['a folder outside', [{ path: '../x/', type: '5' }], outside],
     ['a path with .. in attributes', [pax({ path: 'package/../../x' }), file('package/a')], outside],

@@ -138,6 +138,20 @@ components:
     expect(names()).toEqual(expect.arrayContaining(['GET /v2/a', 'GET /v2/a id', 'Node next', 'List']))
   })
 
+  // Each level would multiply the work by four.
+  test('is read quickly if several aliases lead back to themselves', () => {
+    const aliases = ['a', 'b', 'c', 'd'].map((name) => `${name}: *self`).join(', ')
+    const text = `openapi: 3.1.0
+components:
+  schemas:
+    A: &self {properties: {${aliases}}, anyOf: [*self, *self, *self, *self]}
+`
+    writeFileSync(join(folder, 'circles.yaml'), text)
+    const start = performance.now()
+    expect(names()).toEqual(expect.arrayContaining(['A', 'A a', 'A d']))
+    expect(performance.now() - start).toBeLessThan(4_000)
+  })
+
   test('may contain names of the prototype', () => {
     const text = `openapi: 3.1.0
 components: {schemas: {__proto__: {properties: {constructor: {type: string}}}, toString: {$ref: '#/components/schemas/valueOf'}}}

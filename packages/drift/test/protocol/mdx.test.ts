@@ -112,6 +112,60 @@ It may reply \`WRONGTYPE Operation against a key\`.
   })
 })
 
+describe('other forms of pages', () => {
+  test('a table without outer bars, and bold options', () => {
+    const text = command(`
+## Options
+Option | Meaning
+--- | ---
+\`EX seconds\` | the lifetime
+
+- **KEEPTTL**: keeps it
+- **Note**: this is prose
+`)
+    expect(itemsOf(text)).toEqual(['command SET', 'option SET EX: seconds', 'option SET KEEPTTL'])
+  })
+
+  test('a table with the type and the default of each parameter', () => {
+    const text = api(`
+| Parameter | Type | Default | Description |
+|---|---|---|---|
+| \`count\` | integer | \`100\` | how many |
+`)
+    expect(itemsOf(text).slice(1)).toEqual(['parameter GET /v2/logs/{} count: integer, 100'])
+  })
+
+  test('an overview with all commands of a type in one cell', () => {
+    const text = `
+| Feature | Supported? | Supported Commands |
+| ------- | :--------: | :----------------- |
+| [String](/x) | ✅ | APPEND - GET - XINFO STREAM |
+| Set | ✅ | SADD, SCARD |
+`
+    expect(itemsOf(text, 'redis/overall/compatibility.mdx')).toEqual(
+      ['APPEND', 'GET', 'XINFO STREAM', 'SADD', 'SCARD'].map((name) => `command ${name}`),
+    )
+  })
+
+  test('error texts in examples of responses and in code', () => {
+    const text = api(`
+\`\`\`json 400 Bad Request
+{ "error": "the filter is empty" }
+\`\`\`
+\`\`\`json 200 OK
+{ "message": "this is no error" }
+\`\`\`
+\`\`\`
+ERR max requests limit exceeded
+\`\`\`
+`)
+    expect(itemsOf(text).filter((item) => item.startsWith('text '))).toEqual([
+      'text the filter is empty',
+      'text ERR max requests limit exceeded',
+    ])
+  })
+})
+
 describe('the page of an endpoint', () => {
   test('has parameters, headers, fields and statuses', () => {
     const text = api(`

@@ -1,8 +1,9 @@
+import { createSandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { documentedCommands } from '../../../../test/support/documented-commands.js'
 import { compareItems, type Row } from '../../src/protocol/compare.js'
 import { digestOf } from '../../src/protocol/items.js'
-import { explain } from '../../src/protocol/known-differences.js'
+import { explain, knownDifferences } from '../../src/protocol/known-differences.js'
 import { vendorPackages } from '../../src/protocol/npm-packages.js'
 import { containersOf, knownIn, type OurTables, ourTables } from '../../src/protocol/our-tables.js'
 import type { Extract } from '../../src/protocol/read-package.js'
@@ -96,9 +97,6 @@ describe('an installed package', () => {
     }
   })
 
-  /** Parts of issue 40 that are built on other branches. Delete this list, and its use, when they are merged. */
-  const beingBuilt = /^AR[A-Z]+$|^VECTOR\.|ON STREAM$|^GET \/v2\/(?:redis|qstash|search|vector)\b/
-
   test('has nothing that our tables and the known differences do not explain', () => {
     const rows = installed.flatMap(({ name, items }) =>
       compareItems(readRecord(name)?.items, items, knownIn(tables)).map((row) => ({
@@ -107,7 +105,7 @@ describe('an installed package', () => {
       })),
     )
     const result = explain(rows, new Set(installed.map(({ name }) => name.replace('@upstash/', ''))))
-    expect(result.rows.filter(({ name }) => !beingBuilt.test(name))).toEqual([])
+    expect(result.rows).toEqual([])
     expect(result.stale).toEqual([])
   })
 
@@ -147,6 +145,20 @@ describe('known differences', () => {
     expect(
       explain([{ ...row, name: 'GET /a' }], new Set(), [{ ...known, name: 'GET /a', ...other }]).rows,
     ).toHaveLength(1)
+  })
+
+  test('of the management API are writes that the double rejects with 405, as docs/limits.md says', async () => {
+    using sandbox = createSandbox()
+    const { mgmtUser, mgmtKey } = sandbox.tokens
+    const headers = { authorization: `Basic ${btoa(`${mgmtUser}:${mgmtKey}`)}` }
+    const writes = knownDifferences.filter(({ from }) => from === 'cli')
+    expect(writes.length).toBeGreaterThan(30)
+    for (const { name, reason } of writes) {
+      const [method, path] = name.replaceAll('{}', 'some-id').split(' ') as [string, string]
+      const { status } = await sandbox.fetch(`${sandbox.urls.mgmt}${path}`, { method, headers })
+      expect({ name, status }).toEqual({ name, status: 405 })
+      expect(reason).toContain('405')
+    }
   })
 
   test('that no longer occur are stale, if their source was read', () => {

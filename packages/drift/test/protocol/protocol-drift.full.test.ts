@@ -49,7 +49,7 @@ interface Ran {
 function run(args: readonly string[], port = (registry.address() as AddressInfo).port): Promise<Ran> {
   const loader = './test/support/typescript-sources.mjs'
   const options = ['--experimental-transform-types', '--disable-warning=ExperimentalWarning', '--import', loader]
-  const child = spawn(process.execPath, [...options, 'packages/drift/src/protocol/main.ts', ...args], {
+  const child = spawn(process.execPath, [...options, 'packages/drift/src/protocol/protocol-drift.ts', ...args], {
     cwd: root,
     env: {
       ...process.env,
