@@ -115,8 +115,8 @@ export function locator(addresses: SandboxUrls): Locate {
 /**
  * Returns a function that replaces the base URL of a URL: a base URL in `from` by its counterpart in `to`. The function
  * returns `undefined` for a URL that is below none of `from`.
- * @param realMgmtUrls URLs of real management APIs, whose counterpart is `to.mgmt`. Only the host name counts: no
- * request to it may be forwarded, whatever its scheme, port or path
+ * @param realMgmtUrls URLs of real management APIs, whose counterpart is `to.mgmt`. Only the host name counts: a
+ * request with any scheme, port or path must not be forwarded to it
  */
 export function relocator(
   from: SandboxUrls,

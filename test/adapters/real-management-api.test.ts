@@ -61,7 +61,7 @@ describe.each(adapters)('%s', (_, start) => {
   )
 })
 
-// No request to the host of the management API may reach the vendor, whatever the rest of its URL.
+// No request to the host of the management API may reach the vendor. The rest of its URL does not matter.
 const spellings = [
   'https://API.Upstash.com:443/v2/redis/databases',
   'https://api.upstash.com./v2/redis/databases',

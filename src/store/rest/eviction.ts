@@ -12,7 +12,7 @@ import { JsonDocument } from '../values/json-value.js'
 import { SearchIndex } from '../values/search-index.js'
 
 /** Units of work for evicting a key: it is deleted, logged and announced. */
-const unitsPerKey = 16
+const unitsPerKey = 160
 
 const none: ReadonlySet<Bytes> = new Set()
 
