@@ -218,8 +218,9 @@ export interface Policy {
    */
   vectorDot: 'clamp' | 'plain'
   /**
-   * Probability that a vector search finds a neighbor, from 0 to 1, for all profiles or for each profile. A
-   * profile that is not listed finds all. A missed neighbor is replaced by the next one. The seed decides which neighbors a query misses. [vector.md 3: not public]
+   * Probability that a vector search finds a neighbor, from 0 to 1, for all profiles or for each profile. A profile that
+   * is not listed finds all. A missed neighbor is replaced by the next one. The seed decides which neighbors a query
+   * misses. [vector.md 3: not public]
    */
   vectorRecall: number | { readonly fast?: number; readonly balanced?: number; readonly precise?: number }
   /** Number of retries if the publisher of a message does not set a number. [queue.md 2.2] */
