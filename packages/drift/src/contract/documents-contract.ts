@@ -193,3 +193,53 @@ export const vectorCases: readonly Case[] = cases(
   ! VECTOR.DROP @v
 `,
 )
+
+export const arrayCases: readonly Case[] = cases(
+  'array',
+  `
+  # slots of an array
+  ARSET @a 0 a b c
+  ARSET @a 1 B
+  ARMSET @a 100 x 18446744073709551614 y
+  ARGET @a 1
+  ARGET @a 5
+  ARMGET @a 0 50 100
+  ARGETRANGE @a 0 4
+  ARGETRANGE @a 4 0
+  ARSCAN @a 0 1000
+  ARSCAN @a 0 1000 LIMIT 1
+  ARCOUNT @a
+  ARLEN @a
+  ARLEN @none
+  ARDEL @a 1 1 7
+  ARDELRANGE @a 90 200
+  ARSET @a -1 x
+  ARINFO @none
+  TYPE @a
+  ! DEL @a
+
+  # the append cursor and rings
+  ARNEXT @none
+  ARINSERT @a a b
+  ARSEEK @a 10
+  ARNEXT @a
+  ARINSERT @a c
+  ARINFO @a
+  ARRING @r 3 1 2 3 4
+  ARLASTITEMS @r 2
+  ARLASTITEMS @r 2 REV
+  ARRING @r 0 x
+  ! DEL @a @r
+
+  # values of an array
+  ARSET @a 0 apple apricot 3 4.5
+  ARGREP @a - + GLOB a* MATCH cot AND WITHVALUES
+  ARGREP @a - + RE ^[0-9] EXACT apple LIMIT 2
+  ARGREP @a - +
+  AROP @a 0 3 SUM
+  AROP @a 0 3 USED
+  AROP @a 0 3 MATCH apple
+  AROP @a 0 1 MIN
+  ! DEL @a
+`,
+)

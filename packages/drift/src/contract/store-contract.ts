@@ -1,6 +1,6 @@
 import type { Case } from '../case.js'
 import { hashCases, listCases, setCases } from './collections-contract.js'
-import { jsonCases, searchCases, vectorCases } from './documents-contract.js'
+import { arrayCases, jsonCases, searchCases, vectorCases } from './documents-contract.js'
 import { formCases } from './forms-contract.js'
 import { keyCases } from './keys-contract.js'
 import { scriptCases } from './scripts-contract.js'
@@ -23,5 +23,6 @@ export const storeContract: readonly Case[] = [
   ...scriptCases,
   ...jsonCases,
   ...searchCases,
+  ...arrayCases,
   ...vectorCases,
 ]
