@@ -12,7 +12,7 @@ export interface BulkActionPattern {
   /** ID of the bulk action (`act_…`). */
   readonly actionId?: Text
   /** Records that the action cancels: `messages` or workflow `runs`. */
-  readonly of?: Or<EntryOf<'bulk-action'>['of']>
+  readonly resource?: Or<EntryOf<'bulk-action'>['resource']>
   /** State of the action, in the spelling of the service. */
   readonly state?: Or<EntryOf<'bulk-action'>['state']>
   /** Number of records that matched the filters when the action was accepted. */
@@ -26,7 +26,7 @@ export interface BulkActionPattern {
 
 export const bulkActionFields: FieldsOf<BulkActionPattern, EntryOf<'bulk-action'>> = {
   actionId: textField((entry) => entry.actionId),
-  of: wordField(['messages', 'runs'], (entry) => entry.of),
+  resource: wordField(['messages', 'runs'], (entry) => entry.resource),
   state: wordField(['IN_PROGRESS', 'FINISHED'], (entry) => entry.state),
   total: numberField((entry) => entry.total),
   filter: filterField((entry) => entry.filter),

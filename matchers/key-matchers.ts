@@ -32,9 +32,20 @@ export interface KeyPattern {
 }
 
 /** Possible replies of the command `TYPE`. */
-export type KeyType = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'array' | 'json' | 'vector'
+export type KeyType = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'array' | 'json' | 'vector' | 'search'
 
-const keyTypes: readonly KeyType[] = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'array', 'json', 'vector']
+const keyTypes: readonly KeyType[] = [
+  'string',
+  'hash',
+  'list',
+  'set',
+  'zset',
+  'stream',
+  'array',
+  'json',
+  'vector',
+  'search',
+]
 
 const spanOfTtl = spanField<StoredValue>(({ ttl }) => ttl)
 /** Names and allowed values of the pattern's fields. The values themselves are compared by the type of the key. */

@@ -60,9 +60,13 @@ export interface WorkflowStepItem {
 
 /** Some fields of the flow control of a step. `period` is the rate period in seconds. */
 export interface StepFlowControl {
+  /** Flow-control key. */
   readonly key?: Text
+  /** Maximum number of deliveries in flight. `undefined` matches steps without this limit. */
   readonly parallelism?: Or<number> | undefined
+  /** Maximum number of deliveries per period. `undefined` matches steps without this limit. */
   readonly rate?: Or<number> | undefined
+  /** Length of a period in seconds. */
   readonly period?: Or<number>
 }
 

@@ -342,7 +342,7 @@ export interface BulkActionEntry {
   /** ID of the bulk action (`act_…`). */
   readonly actionId: string
   /** Records that the action cancels: messages or workflow runs. */
-  readonly of: 'messages' | 'runs'
+  readonly resource: 'messages' | 'runs'
   /** State of the action, as the service spells it. `IN_PROGRESS`: it has started. `FINISHED`: it has ended. */
   readonly state: 'IN_PROGRESS' | 'FINISHED'
   /** Number of records that matched the filters when the action was accepted. */

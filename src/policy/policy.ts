@@ -96,8 +96,8 @@ export interface Policy {
   /** Maximum size in bytes of all keys and values, `undefined` for no limit. [store.md 10] */
   maxStorageSize: number | undefined
   /**
-   * What a write does that would exceed `maxStorageSize`. `off`: it is rejected. `optimistic-volatile`: keys are evicted
-   * until the write fits, random keys with an expiration first, then any random keys. The seed decides which. A write
+   * What happens at `maxStorageSize`. `off`: one write can exceed the limit, and later writes are rejected until the
+   * size is below it. `optimistic-volatile`: keys are evicted before a write, until it fits, random keys with an expiration first, then any random keys. The seed decides which. A write
    * that does not fit even then is rejected. [store.md 10, choice]
    */
   eviction: 'off' | 'optimistic-volatile'

@@ -13,7 +13,7 @@ import { cancelFilters, type QueryValues, type ShownFilters } from './message/me
 import { refusals } from './settings/queue-rejections.js'
 
 /** Records that a bulk action cancels: messages or workflow runs. */
-export type BulkSubject = BulkActionEntry['of']
+export type BulkResource = BulkActionEntry['resource']
 
 /** Records that match the filters of one bulk action and have not ended. */
 export interface BulkMatches {
@@ -78,7 +78,7 @@ export interface BulkActionView {
   /** ID of the bulk action (`act_…`). */
   readonly id: string
   /** Records that the action cancels: messages or workflow runs. */
-  readonly of: BulkSubject
+  readonly resource: BulkResource
   /** State of the action, in the spelling of the service. */
   readonly state: BulkActionEntry['state']
   /** Number of records that matched the filters when the action was accepted. */
@@ -94,7 +94,7 @@ export interface BulkActionView {
 }
 
 /** Bulk action: one request that cancels all messages or workflow runs that match its filters. [queue.md 1.5] */
-export class BulkAction implements IndexedRecord {
+export class BulkAction {
   static {
     loggedAsJson(BulkAction)
   }
@@ -104,7 +104,7 @@ export class BulkAction implements IndexedRecord {
   /** @internal */
   readonly seq: number
   /** Records that the action cancels: messages or workflow runs. */
-  readonly of: BulkSubject
+  readonly resource: BulkResource
   /** Filters of the request, by the name of the query parameter. Empty if the action cancels everything. */
   readonly filter: ShownFilters
   /** Number of records that matched the filters when the action was accepted. */
@@ -125,11 +125,11 @@ export class BulkAction implements IndexedRecord {
   cause: number | undefined
 
   /** @internal */
-  constructor(given: Pick<BulkAction, 'id' | 'seq' | 'of' | 'filter' | 'total' | 'createdAt' | 'endsAt'>) {
-    const { id, seq, of, filter, total, createdAt, endsAt } = given
+  constructor(given: Pick<BulkAction, 'id' | 'seq' | 'resource' | 'filter' | 'total' | 'createdAt' | 'endsAt'>) {
+    const { id, seq, resource, filter, total, createdAt, endsAt } = given
     this.id = id
     this.seq = seq
-    this.of = of
+    this.resource = resource
     this.filter = filter
     this.total = total
     this.createdAt = createdAt
@@ -142,8 +142,8 @@ export class BulkAction implements IndexedRecord {
   }
 
   toJSON(): BulkActionView {
-    const { id, of, state, total, processed, createdAt, completedAt, filter } = this
-    return stated({ id, of, state, total, processed, createdAt, completedAt, filter }) as BulkActionView
+    const { id, resource, state, total, processed, createdAt, completedAt, filter } = this
+    return stated({ id, resource, state, total, processed, createdAt, completedAt, filter }) as BulkActionView
   }
 }
 
@@ -161,7 +161,7 @@ export interface DumpedBulkAction {
   /** ID of the bulk action (`act_…`). */
   readonly id: string
   /** Records that the action cancels: messages or workflow runs. */
-  readonly of: BulkSubject
+  readonly resource: BulkResource
   /** Filters of the request, by the name of the query parameter. Empty if the action cancels everything. */
   readonly filter: ShownFilters
   /** Number of records that matched the filters when the action was accepted. */
@@ -183,7 +183,7 @@ export interface BulkActionsOptions {
   readonly random: Random
   readonly traffic: TrafficLog
   readonly policy: ResolvedPolicy
-  readonly target: (of: BulkSubject) => BulkTarget
+  readonly target: (resource: BulkResource) => BulkTarget
   /** Limits the memory for bulk actions; if the limit is exceeded, the oldest finished ones are deleted early. */
   readonly kept?: Account
 }
@@ -191,7 +191,7 @@ export interface BulkActionsOptions {
 /** The bulk actions of a queue, oldest first. */
 export class BulkActions {
   readonly #options: BulkActionsOptions
-  readonly #records = new Records<BulkAction>({ of: ({ of }) => of })
+  readonly #records = new Records<BulkAction>({ resource: ({ resource }) => resource })
   readonly #byId = new Map<string, BulkAction>()
   readonly #inProgress = new Map<BulkAction, Progress>()
   readonly #ids: IdSource
@@ -209,13 +209,13 @@ export class BulkActions {
    * the same filters is in progress, returns this action.
    * @throws QueueRejection 400 when a filter is invalid, 412 when too many actions are in progress
    */
-  begin(of: BulkSubject, query: QueryValues, cause?: number): BulkAction {
+  begin(resource: BulkResource, query: QueryValues, cause?: number): BulkAction {
     const { clock, policy, target } = this.#options
-    const matches = target(of).matching(query)
+    const matches = target(resource).matching(query)
     const filter = cancelFilters(query, policy)
     this.#prune()
-    const key = keyOf(of, filter)
-    const others = [...this.#inProgress.values()].filter(({ action }) => action.of === of)
+    const key = keyOf(resource, filter)
+    const others = [...this.#inProgress.values()].filter(({ action }) => action.resource === resource)
     const same = others.find((one) => one.key === key)
     if (same !== undefined) return same.action
     if (others.length >= maxInProgress) throw refusals.quota('maxBulkActions', maxInProgress, 412)
@@ -224,7 +224,7 @@ export class BulkActions {
     const now = clock.now()
     const action = this.#add({
       id: this.#nextId(),
-      of,
+      resource,
       filter,
       total,
       createdAt: now,
@@ -254,10 +254,10 @@ export class BulkActions {
    * @throws TypeError when the last record of an action in progress is unknown
    */
   restore(dumped: DumpedBulkAction): void {
-    const { id, of, filter, total, processed, createdAt, completedAt, endsAt = createdAt, through } = dumped
-    const target = this.#options.target(of)
+    const { id, resource, filter, total, processed, createdAt, completedAt, endsAt = createdAt, through } = dumped
+    const target = this.#options.target(resource)
     const matches = target.matching(new Map(Object.entries(filter)))
-    const action = this.#add({ id, of, filter, total, createdAt, endsAt })
+    const action = this.#add({ id, resource, filter, total, createdAt, endsAt })
     Object.assign(action, { processed, completedAt })
     if (completedAt !== undefined) return
     const last = through === undefined ? 0 : target.seqOf(through)
@@ -265,19 +265,19 @@ export class BulkActions {
       throw new TypeError(
         `The bulk action ${shortened(id)} of the dump cancels up to ${shortened(through!)}, which is not in the dump.`,
       )
-    this.#start({ action, key: keyOf(of, filter), matches, through: last })
+    this.#start({ action, key: keyOf(resource, filter), matches, through: last })
   }
 
-  get(of: BulkSubject, id: string): BulkAction | undefined {
+  get(resource: BulkResource, id: string): BulkAction | undefined {
     this.#prune()
     const action = this.#byId.get(id)
-    return action?.of === of ? action : undefined
+    return action?.resource === resource ? action : undefined
   }
 
   /** Returns a page of the actions of one subject. */
-  select(of: BulkSubject, wanted: RecordQuery<BulkAction>): Page<BulkAction> {
+  select(resource: BulkResource, wanted: RecordQuery<BulkAction>): Page<BulkAction> {
     this.#prune()
-    return this.#records.select({ ...wanted, filters: new Map([['of', new Set([of])]]) })
+    return this.#records.select({ ...wanted, filters: new Map([['resource', new Set([resource])]]) })
   }
 
   /** Returns all actions for a dump, oldest first. */
@@ -354,8 +354,8 @@ export class BulkActions {
     this.#note(action)
   }
 
-  #note({ id: actionId, of, state, total, filter, cause }: BulkAction): number {
-    return this.#options.traffic.append({ type: 'bulk-action', actionId, of, state, total, filter }, cause).seq
+  #note({ id: actionId, resource, state, total, filter, cause }: BulkAction): number {
+    return this.#options.traffic.append({ type: 'bulk-action', actionId, resource, state, total, filter }, cause).seq
   }
 
   #prune(): void {
@@ -388,9 +388,9 @@ function stopTimers({ timers }: BulkAction): void {
 }
 
 /** Returns the same text for equal filters. The order of the parameters and of their values does not matter. */
-function keyOf(of: BulkSubject, filter: ShownFilters): string {
+function keyOf(resource: BulkResource, filter: ShownFilters): string {
   const rows = Object.entries(filter).map(([name, values]) => [name, values.toSorted()] as const)
-  return JSON.stringify([of, rows.sort(([one], [other]) => (one < other ? -1 : 1))])
+  return JSON.stringify([resource, rows.sort(([one], [other]) => (one < other ? -1 : 1))])
 }
 
 /** Estimated size of a bulk action in bytes, without its filters. */

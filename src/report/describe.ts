@@ -109,10 +109,10 @@ export function describeEntry(entry: Entry, wording: EntryWording, told?: string
 
 /** Formats a bulk action: `bulk action act_… to cancel 2 messages (label a): FINISHED`. */
 export function bulkActionText(
-  { actionId, of, total, filter, state }: EntryOf<'bulk-action'>,
+  { actionId, resource, total, filter, state }: EntryOf<'bulk-action'>,
   redaction: Redaction,
 ): string {
-  const records = plural(total, of === 'messages' ? 'message' : 'workflow run')
+  const records = plural(total, resource === 'messages' ? 'message' : 'workflow run')
   const filters = Object.entries(filter).map(
     ([name, values]) =>
       `${name} ${values.slice(0, 5).join(', ')}${values.length > 5 ? ` … (${values.length} values)` : ''}`,

@@ -117,7 +117,7 @@ export const entryFields: { readonly [T in EntryType]: OptionNames<EntryOf<T>> }
     ...base,
     type: true,
     actionId: true,
-    of: true,
+    resource: true,
     state: true,
     total: true,
     filter: true,

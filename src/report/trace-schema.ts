@@ -143,7 +143,7 @@ const entries = [
   entry('dead-letter', { messageId: text, dlqId: text, kind, url: text, status: integer, error: v.optional(text) }),
   entry('bulk-action', {
     actionId: text,
-    of: v.picklist(['messages', 'runs']),
+    resource: v.picklist(['messages', 'runs']),
     state: v.picklist(['IN_PROGRESS', 'FINISHED']),
     total: integer,
     filter: v.record(text, v.array(text)),

@@ -222,7 +222,7 @@ export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   },
   message: { state, reason: text },
   'dead-letter': { to: text, status: count, error: text, kind },
-  'bulk-action': { of: v.picklist(['messages', 'runs']), state: text, total: count, filter: anyFilters },
+  'bulk-action': { resource: v.picklist(['messages', 'runs']), state: text, total: count, filter: anyFilters },
   workflow: { runId: text, state: text, to: text },
   fault: { point: text, fault: text, target: text },
   'flow-control': { decision: v.picklist(['held', 'admitted']), flowControlKey: text, reason: text },

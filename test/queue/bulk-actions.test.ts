@@ -412,7 +412,7 @@ describe('a dump', () => {
     ['filter', ['label'], 'list of texts'],
     ['filter', JSON.parse('{"__proto__": ["x"]}'), '"__proto__" is not known'],
     ['processed', 3, 'has processed 3 records of 2'],
-    ['of', 'schedules', 'bulkActions.0.of'],
+    ['resource', 'schedules', 'bulkActions.0.resource'],
     ['createdAt', start + 1e12, 'was accepted at'],
     ['completedAt', start + 1e12, 'finished at'],
     ['through', 'msg_nobody', 'cancels up to msg_nobody, which is not in the dump'],
@@ -451,7 +451,7 @@ describe('the traffic log', () => {
         cause: at.traffic.ofType('request')[0]!.seq,
         type: 'bulk-action',
         actionId: at.queue.bulkActions[0]!.id,
-        of: 'messages',
+        resource: 'messages',
         state: 'FINISHED',
         total: 2,
         filter: { label: ['odd'], path: ['/orders'] },
@@ -486,7 +486,7 @@ describe('queue.cancelMessages()', () => {
     const action = at.queue.cancelMessages({ label: ['0', '1'], host: 'shop.test', fromDate: '2030-01-01T00:00:00Z' })
     expect(JSON.parse(JSON.stringify(action))).toEqual({
       id: action.id,
-      of: 'messages',
+      resource: 'messages',
       state: 'FINISHED',
       total: 2,
       processed: 2,

@@ -90,7 +90,7 @@ test('a cancel of runs by filters is a bulk action of runs, and ignores count', 
   }
   expect((await ask('GET', `/v2/workflows/bulkActions/${json.actionId}`)).json).toEqual(action)
   expect((await ask('GET', '/v2/workflows/bulkActions')).json).toEqual({ bulkActions: [action] })
-  expect(workflow.bulkActions).toMatchObject([{ id: json.actionId, of: 'runs', filter: { workflowUrl: [url] } }])
+  expect(workflow.bulkActions).toMatchObject([{ id: json.actionId, resource: 'runs', filter: { workflowUrl: [url] } }])
   // The two families have separate lists.
   expect((await ask('GET', '/v2/bulkActions')).json).toEqual({ bulkActions: [] })
   expect((await ask('GET', `/v2/bulkActions/${json.actionId}`)).status).toBe(404)

@@ -220,6 +220,7 @@ function loadsOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boo
 function searchesOwn(name: string, words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   if (!own(words[0]) || (name === 'SEARCH.ALIASADD' && !own(words[1]))) return false
   if (name !== 'SEARCH.CREATE') return true
+  if (words[2]?.toUpperCase() === 'STREAM') return own(words[3])
   const at = words.findIndex((word) => word.toUpperCase() === 'PREFIX')
   const count = Number(words[at + 1])
   // Without PREFIX, the index would contain keys of other applications.

@@ -143,7 +143,7 @@ const tellers: Readonly<Record<string, Teller>> = {
     end: statusText(entry.status, entry.error),
   }),
   'bulk-action': (entry) => ({
-    head: `bulk action ${shortId(entry.actionId)} to cancel ${plural(entry.total, entry.of === 'messages' ? 'message' : 'run')}`,
+    head: `bulk action ${shortId(entry.actionId)} to cancel ${plural(entry.total, entry.resource === 'messages' ? 'message' : 'run')}`,
     end: lower(entry.state),
     notes: Object.entries(entry.filter ?? {}).map(([name, values]) => `${name} ${values.map(wordOf).join(', ')}`),
   }),

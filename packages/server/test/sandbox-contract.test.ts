@@ -212,7 +212,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       const action = await queue.cancelMessages({ label: ['spring', 'summer'], toDate: new Date(at) })
       const expected = {
         id: action.id,
-        of: 'messages',
+        resource: 'messages',
         state: 'FINISHED',
         total: 2,
         processed: 2,
@@ -487,7 +487,10 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('are canceled by filters as a bulk action', async () => {
       const { workflow } = sandbox
       const id = await begun()
-      expect(await workflow.cancelRuns({ workflowUrl: 'https://other.test/' })).toMatchObject({ of: 'runs', total: 0 })
+      expect(await workflow.cancelRuns({ workflowUrl: 'https://other.test/' })).toMatchObject({
+        resource: 'runs',
+        total: 0,
+      })
       expect(await workflow.getRun(id).state).toBe('RUN_STARTED')
       const action = await workflow.cancelRuns({ workflowUrl: shop })
       expect(printed(await workflow.bulkActions)).toMatchObject([{ total: 0 }, printed(action)])

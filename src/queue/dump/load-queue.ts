@@ -142,7 +142,7 @@ export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
     v.array(
       v.object({
         id,
-        of: v.picklist(['messages', 'runs']),
+        resource: v.picklist(['messages', 'runs']),
         filter: v.custom<DumpedBulkAction['filter']>(areFilters, 'must be an object with a list of texts per filter'),
         total: count,
         processed: count,
@@ -401,14 +401,14 @@ function loadLetter(queue: QueueEngine, dumped: DumpedDeadLetter): void {
 }
 
 function loadBulkAction(queue: QueueEngine, action: DumpedBulkAction): void {
-  const { id, of, total, processed, createdAt, completedAt } = action
+  const { id, resource, total, processed, createdAt, completedAt } = action
   checkPast(queue, `bulk action ${id}`, 'was accepted', createdAt)
   if (completedAt !== undefined) checkPast(queue, `bulk action ${id}`, 'finished', completedAt)
   if (processed > total)
     throw new TypeError(
       `The bulk action ${shortened(id)} of the dump has processed ${processed} records of ${total}. processed must be at most total.`,
     )
-  if (of === 'runs' && queue.workflows === undefined)
+  if (resource === 'runs' && queue.workflows === undefined)
     throw new TypeError(
       `The bulk action ${shortened(id)} of the dump cancels workflow runs, but this queue has no workflow engine. Load the dump into a sandbox.`,
     )

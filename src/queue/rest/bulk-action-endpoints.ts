@@ -1,6 +1,6 @@
 import { json } from '../../protocol/call.js'
 import type { LateResponse, RawResponse, ServiceRequest } from '../../protocol/service.js'
-import type { BulkAction, BulkSubject } from '../bulk-actions.js'
+import type { BulkAction, BulkResource } from '../bulk-actions.js'
 import { type QueryValues, readAsync, readFilters } from '../message/message-filters.js'
 import type { QueueEngine } from '../queue-engine.js'
 import { refusals } from '../settings/queue-rejections.js'
@@ -8,12 +8,14 @@ import { found, type QueueEndpoint, queryOf, row } from './reading.js'
 import { bulkActionShape } from './response-shapes.js'
 
 /** Endpoints that read the bulk actions of messages, or of workflow runs. [queue.md 1.5] */
-export function bulkActionEndpoints(of: BulkSubject, path: string): readonly QueueEndpoint[] {
-  const noun = of === 'messages' ? 'messages' : 'workflow runs'
+export function bulkActionEndpoints(resource: BulkResource, path: string): readonly QueueEndpoint[] {
+  const noun = resource === 'messages' ? 'messages' : 'workflow runs'
   return [
-    row('GET', path, `List the bulk actions of ${noun}, newest first.`, (call, { queue }) => list(call, queue, of)),
+    row('GET', path, `List the bulk actions of ${noun}, newest first.`, (call, { queue }) =>
+      list(call, queue, resource),
+    ),
     row('GET', `${path}/:id`, `Read a bulk action of ${noun}.`, ({ params }, { queue }) =>
-      json(bulkActionShape(found(queue.bulkActions.get(of, params.id!), 'bulk action', params.id!))),
+      json(bulkActionShape(found(queue.bulkActions.get(resource, params.id!), 'bulk action', params.id!))),
     ),
   ]
 }
@@ -21,9 +23,9 @@ export function bulkActionEndpoints(of: BulkSubject, path: string): readonly Que
 const rules = { filters: [], others: ['state'], defaultCount: 100, maxCount: 1000, order: 'latestFirst' } as const
 
 /** The state selects within a page, so a page may be short or empty although another page follows. [queue.md 1.5] */
-function list(call: ServiceRequest, queue: QueueEngine, of: BulkSubject): RawResponse {
+function list(call: ServiceRequest, queue: QueueEngine, resource: BulkResource): RawResponse {
   const query = queryOf(call)
-  const page = queue.bulkActions.select(of, readFilters<BulkAction>(query, rules))
+  const page = queue.bulkActions.select(resource, readFilters<BulkAction>(query, rules))
   const state = readState(query)
   const shown = page.items.filter((action) => state === undefined || action.state === state)
   return json({ bulkActions: shown.map(bulkActionShape), cursor: page.cursor })
@@ -46,11 +48,11 @@ const awaitedFor = 60_000
 export function cancelMatching(
   { cause }: ServiceRequest,
   query: QueryValues,
-  { queue, of }: { readonly queue: QueueEngine; readonly of: BulkSubject },
+  { queue, resource }: { readonly queue: QueueEngine; readonly resource: BulkResource },
 ): RawResponse | LateResponse {
   const { cancelStatus } = queue.policy
   const isAsync = readAsync(query)
-  const action = queue.bulkActions.begin(of, query, cause)
+  const action = queue.bulkActions.begin(resource, query, cause)
   const { id: actionId, total: cancelled, endsAt } = action
   if (isAsync) return json({ cancelled, actionId }, cancelStatus)
   const wait = endsAt - queue.now()

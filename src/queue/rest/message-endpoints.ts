@@ -29,7 +29,7 @@ function pending(queue: QueueEngine, call: ServiceRequest): Message {
 function cancelMany(call: ServiceRequest, { queue }: QueueApi): RawResponse | LateResponse {
   const query = queryAndBody(call)
   const selection = readMessageCancel<Message>(query, queue.policy)
-  if (!selection.filters!.has('messageIds')) return cancelMatching(call, query, { queue, of: 'messages' })
+  if (!selection.filters!.has('messageIds')) return cancelMatching(call, query, { queue, resource: 'messages' })
   readAsync(query)
   let cancelled = 0
   for (const message of queue.courier.live.select(selection).items) if (queue.courier.cancel(message)) cancelled++

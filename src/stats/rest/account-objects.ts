@@ -23,6 +23,7 @@ export interface AccountFacts {
     | 'maxRequestSize'
     | 'maxRecordSize'
     | 'maxStorageSize'
+    | 'eviction'
     | 'dailyRequestLimit'
     | 'monthlyRequestLimit'
     | 'queueBurstLimit'
@@ -83,7 +84,7 @@ const database: Fields<StatsState> = {
   read_regions: [],
   replicas: 0,
   customer_id: ({ account }) => account.tokens().mgmtUser,
-  eviction: false,
+  eviction: ({ account }) => account.policy.eviction !== 'off',
   auto_upgrade: false,
   consistent: false,
   modifying_state: '',
@@ -104,7 +105,7 @@ const database: Fields<StatsState> = {
   db_store_max_idle: 900_000_000_000,
   db_resource_size: 'L',
   db_type: 'pebble',
-  db_eviction: false,
+  db_eviction: ({ account }) => account.policy.eviction !== 'off',
   db_acl_enabled: 'true',
   db_acl_default_user_status: 'true',
   prometheus_enabled: 'false',

@@ -126,7 +126,7 @@ function cancelMany(call: ServiceRequest, workflows: WorkflowEngine): RawRespons
   const query = queryAndBody(call)
   const { queue } = workflows
   const ids = query.get('workflowRunIds')
-  if (ids === undefined) return cancelMatching(call, query, { queue, of: 'runs' })
+  if (ids === undefined) return cancelMatching(call, query, { queue, resource: 'runs' })
   readAsync(query)
   const found = ids.flatMap((value) => value.split(',')).flatMap((id) => workflows.get(id.trim()) ?? [])
   // The same ID twice is one run.
