@@ -665,3 +665,5 @@ export const errors: readonly Section[] = [
     `,
   ),
 ]
+
+export const steps: readonly Section[] = [...examples, ...errors]

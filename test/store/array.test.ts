@@ -7,9 +7,9 @@ import type { RespReply } from '../support/resp.js'
 import { decodeReply } from '../support/resp.js'
 import { skeletonOf } from '../support/resp3.js'
 import { replay } from '../support/transcript.js'
-import { errors, examples } from './array.steps.js'
+import { examples, steps } from './array.steps.js'
 
-replay('array', [...examples, ...errors])
+replay('array', steps)
 
 /** Returns the JSON of a reply over REST. */
 function jsonOf(reply: RespReply): string {

@@ -62,7 +62,6 @@ const more = section(
 export async function resp3Sections(): Promise<readonly Section[]> {
   const files = readdirSync(directory).filter((name) => name.endsWith('.steps.ts'))
   const groups = await Promise.all(files.map((file) => import(new URL(file, directory).href)))
-  // A group that redis-server does not know, such as arrays, has no steps of this kind.
-  const all = groups.flatMap(({ steps = [] }: { steps?: readonly Section[] }) => steps)
+  const all = groups.flatMap(({ steps }: { steps: readonly Section[] }) => steps)
   return [...all.filter(({ source }) => source === undefined), more]
 }
