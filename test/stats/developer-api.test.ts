@@ -570,3 +570,15 @@ test('one report visits the keys of the store once', () => {
     expect(visits).toBe(reports)
   }
 })
+
+// A database reports its eviction. Fields: statistics.md 9.
+test.each([
+  ['off', false],
+  ['optimistic-volatile', true],
+] as const)('a database with eviction %s', async (eviction, expected) => {
+  using sandbox = createSandbox({ policy: { eviction, maxStorageSize: 1000 } })
+  const { tokens, urls } = sandbox
+  const headers = { authorization: `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}` }
+  const response = await sandbox.fetch(`${urls.mgmt}/v2/redis/databases`, { headers })
+  expect(await response.json()).toMatchObject([{ eviction: expected, db_eviction: expected }])
+})
