@@ -291,7 +291,7 @@ const ofTheQueue: readonly Mutant[] = [
   mistake('a dead letter is found by its message only', ['toHaveDeadLetter'], blindTo('dlqId')),
   mistake('the filters of a bulk action are not compared', ['toHaveBulkAction'], blindTo('filter')),
   mistake('the number of canceled records is not compared', ['toHaveBulkAction'], blindTo('total')),
-  mistake('bulk actions of messages are those of runs', ['toHaveBulkAction'], blindTo('of')),
+  mistake('bulk actions of messages are those of runs', ['toHaveBulkAction'], blindTo('resource')),
   mistake('bulk actions in progress have finished', ['toHaveBulkAction'], blindTo('state')),
   mistake('attempts are not compared', ['toHaveDelivered'], blindTo('attempts')),
   mistake(
