@@ -42,8 +42,8 @@ export default defineConfig({
     // One for each processor: by default one is left idle, which is half of a small machine.
     maxWorkers: '100%',
     // A busy machine is no failure; what hangs is still ended.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Ten tests run side by side where the fixtures are tested.
     maxConcurrency: 10,
     // The page of the inspector is a text in a module that is built.
@@ -55,10 +55,10 @@ export default defineConfig({
       ...tiers.map((test) => ({ extends: true as const, test })),
       // What is published: packs the build, and tests the tarball. Each test is a program or more.
       ...tiersOf('package').map((test) => ({
-        test: { ...test, globalSetup: 'test/package/pack.ts', maxConcurrency: 2, testTimeout: 60_000 },
+        test: { ...test, globalSetup: 'test/package/pack.ts', maxConcurrency: 2, testTimeout: 180_000 },
       })),
       // The same commands against a real redis-server.
-      ...tiersOf('twin').map((test) => ({ extends: true as const, test: { ...test, testTimeout: 60_000 } })),
+      ...tiersOf('twin').map((test) => ({ extends: true as const, test: { ...test, testTimeout: 120_000 } })),
     ],
   },
 })

@@ -106,7 +106,7 @@ test('shows an error of the API', async ({ sandbox }) => {
 const executablePath = findChromium()
 if (executablePath === undefined) console.warn(`The page of the usage dashboard was not opened: ${noChromium}`)
 else {
-  test('shows the page in a browser, with a server', { timeout: 60_000 }, async () => {
+  test('shows the page in a browser, with a server', async () => {
     await using server = await startServer({ port: 0, clock: 'manual', startAt: '2030-01-15T12:00:00Z' })
     const sandbox = server.tenant('main')
     await afternoon(sandbox)

@@ -9,7 +9,7 @@ const cli = fileURLToPath(new URL('../../node_modules/@upstash/cli/dist/cli.js',
 const preload = new URL('to-stuntdouble.mjs', import.meta.url).href
 const page = fileURLToPath(new URL('usage.ts', import.meta.url))
 
-test("the vendor's command line and the page read the same values from a server", { timeout: 60_000 }, async () => {
+test("the vendor's command line and the page read the same values from a server", async () => {
   await using server = await startServer({ port: 0, clock: 'manual', startAt: '2030-01-15T12:00:00Z' })
   await using sandbox = await connect(server.origin)
   const { urls, tokens, env } = sandbox

@@ -22,7 +22,7 @@ describe.skipIf(missing)(`a page whose service worker responds for the services$
   beforeAll(async () => {
     opened = await openBuiltPage(new URL('app', import.meta.url).pathname)
     await opened.page.waitForFunction(() => 'world' in globalThis)
-  }, 60_000)
+  })
 
   afterAll(() => opened?.[Symbol.asyncDispose]())
 

@@ -27,6 +27,5 @@ describe.each([msw, nodeListener, serve, playwright])('$name', (adapter) => {
         await opened.close()
       }
     },
-    60_000,
   )
 })

@@ -20,7 +20,7 @@ beforeAll(() => {
   for (const name of [...copied, ...single]) cpSync(join(root, name), join(copy, name), { recursive: true })
   for (const sample of guide.samples) apply(sample, copy)
   install()
-}, 60_000)
+})
 
 /** Links the dependencies and the workspaces of the copy, like `npm install`. */
 function install(): void {
@@ -114,7 +114,7 @@ describe('adding one thing touches', () => {
     const touched = [...new Set(guide.samples.map(({ file }) => file))]
     const sources = touched.filter((file) => file.endsWith('.ts') && !/(?:^|\/)test\//.test(file))
     expect(complaints([...sources, 'src/faults/catalog.ts'])).toEqual([])
-  }, 120_000)
+  })
 
   test('passes the tests that the guide names', () => {
     const { files, names } = namedTests()
@@ -144,7 +144,7 @@ describe('adding one thing touches', () => {
         word,
       ).toBe(true)
     }
-  }, 120_000)
+  })
 })
 
 interface Report {
@@ -182,15 +182,11 @@ test.each([
   ['what a method does', 'src/queue/direct-queue.ts', "pauseQueues: 'changes'", /pauseQueues/],
   ['an entry type in the list of types', 'src/kernel/traffic-log.ts', 'remark: true,', /remark/],
   ['the fields of an entry type', 'matchers/step-matchers.ts', "remark: ['text'],", /remark/],
-])(
-  '%s: does not compile without its row',
-  (_, file, code, expected) => {
-    const whole = readFileSync(join(copy, file), 'utf8')
-    expect(whole.split(code)).toHaveLength(2)
-    expect(complaints([file], { [file]: whole.replace(code, '') }).join('\n')).toMatch(expected)
-  },
-  60_000,
-)
+])('%s: does not compile without its row', (_, file, code, expected) => {
+  const whole = readFileSync(join(copy, file), 'utf8')
+  expect(whole.split(code)).toHaveLength(2)
+  expect(complaints([file], { [file]: whole.replace(code, '') }).join('\n')).toMatch(expected)
+})
 
 describe('does not compile a fault without an effect at one of its points', () => {
   const row = (): Sample =>
@@ -206,18 +202,14 @@ describe('does not compile a fault without an effect at one of its points', () =
     ['a point without an action', (code) => code.replace('at: {', "at: {\n'stream.event': undefined,"), /undefined/],
     ['no sentence', (code) => code.replace(/^.*sentence:.*\n/m, ''), /sentence/],
     ['no row', () => '', /captive-portal/],
-  ])(
-    '%s',
-    (_, spoil, expected) => {
-      const { file, code } = row()
-      const whole = readFileSync(join(copy, file), 'utf8')
-      expect(whole).toContain(code.trimEnd())
-      const spoiled = whole.replace(code.trimEnd(), () => spoil(code))
-      const found = complaints([file], { [file]: spoiled })
-      expect(found.join('\n')).toMatch(expected)
-    },
-    60_000,
-  )
+  ])('%s', (_, spoil, expected) => {
+    const { file, code } = row()
+    const whole = readFileSync(join(copy, file), 'utf8')
+    expect(whole).toContain(code.trimEnd())
+    const spoiled = whole.replace(code.trimEnd(), () => spoil(code))
+    const found = complaints([file], { [file]: spoiled })
+    expect(found.join('\n')).toMatch(expected)
+  })
 })
 
 test('detects a sample without a location or with an ambiguous one', () => {

@@ -536,7 +536,7 @@ describe('time, randomness and the host', () => {
     return found
   }
 
-  test('are not used in the engine', { timeout: 60_000 }, () => {
+  test('are not used in the engine', () => {
     const engine = files.filter((file) => file.startsWith('src/') && !exempt.test(file))
     expect(engine.flatMap((file) => reaches(file, readFileSync(join(root, file), 'utf8')))).toEqual([])
   })

@@ -50,7 +50,7 @@ function shown(files: Walk['files']): string {
   return [...files].map(([file, names]) => `${file}: ${[...names.keys()].join(', ')}`).join('\n')
 }
 
-test('a message to its dead letter and failure callback', { timeout: 60_000 }, async () => {
+test('a message to its dead letter and failure callback', async () => {
   const walk = await walked(world, message)
   // Checks that this is the walk: three attempts with that of the callback, one dead letter, one request.
   expect(walk.files.get('src/queue/delivery/callbacks-and-dead-letters.ts')?.get('add')).toBe(1)
@@ -65,7 +65,7 @@ test('a message to its dead letter and failure callback', { timeout: 60_000 }, a
   ).toEqual([])
 })
 
-test('SET k v EX 10 over fetch', { timeout: 60_000 }, async () => {
+test('SET k v EX 10 over fetch', async () => {
   const walk = await walked(world, set)
   expect(walk.files.get('src/store/store-engine.ts')?.get('execute')).toBe(1)
   expect(

@@ -145,7 +145,7 @@ describe('the limit of timers at one instant', () => {
     )
     await clock.advance('1s', { maxTimers: 30_000 })
     expect(queue.messages.filter(({ state }) => state !== 'DELIVERED')).toEqual([])
-  }, 60_000)
+  })
 
   test('throws a TypeError for a maxTimers that is not a number', async () => {
     using sandbox = createSandbox()
@@ -158,21 +158,17 @@ describe('the limit of timers at one instant', () => {
 describe('the limit of timers in drain()', () => {
   const loop = 'https://shop.test/loop'
 
-  test.each(['at once', 'with a delay'])(
-    'stops a handler that publishes to itself forever %s',
-    async (how) => {
-      using sandbox = createSandbox()
-      const { clock, destinations, queue } = sandbox
-      destinations.on(loop, () => {
-        queue.publish({ to: loop, ...(how === 'with a delay' && { delay: '1m' }) })
-        return new Response()
-      })
-      queue.publish({ to: loop })
-      await expect(clock.drain()).rejects.toThrow(new RegExp(`timers fired.*maxTimers.*"delivery to ${loop}"`))
-      expect(sandbox.traffic.ofType('attempt').length).toBeLessThan(25_000)
-    },
-    60_000,
-  )
+  test.each(['at once', 'with a delay'])('stops a handler that publishes to itself forever %s', async (how) => {
+    using sandbox = createSandbox()
+    const { clock, destinations, queue } = sandbox
+    destinations.on(loop, () => {
+      queue.publish({ to: loop, ...(how === 'with a delay' && { delay: '1m' }) })
+      return new Response()
+    })
+    queue.publish({ to: loop })
+    await expect(clock.drain()).rejects.toThrow(new RegExp(`timers fired.*maxTimers.*"delivery to ${loop}"`))
+    expect(sandbox.traffic.ofType('attempt').length).toBeLessThan(25_000)
+  })
 
   test('stops advance() that never leaves an instant', async () => {
     using sandbox = createSandbox()
@@ -183,7 +179,7 @@ describe('the limit of timers in drain()', () => {
     })
     queue.publish({ to: loop })
     await expect(clock.advance(0)).rejects.toThrow(`Most often: "delivery to ${loop}"`)
-  }, 60_000)
+  })
 
   test('grows with waiting messages, also in a FIFO queue, and ignores schedules', async () => {
     const clock = new Clock({ startAt: start })

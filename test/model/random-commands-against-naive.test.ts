@@ -57,7 +57,7 @@ function naiveAnswer(store: NaiveStore, argv: readonly string[]): string {
   }
 }
 
-it('the store replies to sequences of 50 commands on average as the naive store does', { timeout: 60_000 }, () => {
+it('the store replies to sequences of 50 commands on average as the naive store does', () => {
   const sequences = fc.array(rowsOf(known).filter(isKnown), {
     minLength: 1,
     maxLength: 99,

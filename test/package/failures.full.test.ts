@@ -23,7 +23,7 @@ describe.each(runnerNames)('%s', (runner) => {
   let run: Run
   beforeAll(async () => {
     run = await runUnder(runner, consumer, programOf(page, runner))
-  }, 120_000)
+  })
 
   test.each(page.examples.map((example): [string, Example] => [example.title, example]))(
     '%s: prints what the page shows',

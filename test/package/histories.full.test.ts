@@ -180,4 +180,4 @@ test('replays a run that sleeps in production, with curl and the command', async
   ])
   const late = await sh(block, { ...env, RUN: run })
   expect(late.code).not.toBe(0)
-}, 120_000)
+})

@@ -86,7 +86,7 @@ describe.each(runnerNames)('%s', (runner) => {
   beforeAll(async () => {
     const own = runner === 'playwright' ? polled : runner === 'vitest' ? polled + concurrent : concurrent
     run = await runUnder(runner, consumer, headOf(runner, ['createSandbox']) + code + own)
-  }, 120_000)
+  })
 
   test('every test passes', () => {
     const failures = [...run.tests].filter(([, { message }]) => message !== undefined)

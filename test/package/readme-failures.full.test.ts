@@ -114,7 +114,7 @@ describe.each(runnerNames)('%s', (runner) => {
   let run: Run
   beforeAll(async () => {
     run = await runUnder(runner, consumer, [heads[runner], ...breaks.map(broken)].join('\n'))
-  }, 120_000)
+  })
 
   test.each(breaks.map((one): [string, Break] => [one.name, one]))('%s', (name, { tells }) => {
     const message = run.tests.get(name)?.message ?? 'it passed'

@@ -281,7 +281,7 @@ describe.each(versions)('the documented setup file with $vitest', ({ consumer, f
     results = Object.fromEntries(
       testResults.map(({ name, assertionResults }) => [/(\w+)\.test\.ts$/.exec(name)![1]!, assertionResults]),
     )
-  }, 120_000)
+  })
 
   test.for(
     (

@@ -91,7 +91,7 @@ describe.each(runnerNames)('%s', (runner) => {
   let run: Run
   beforeAll(async () => {
     run = await runUnder(runner, consumer, heads[runner] + tests)
-  }, 120_000)
+  })
 
   const message = (name: string): string | undefined => run.tests.get(name)?.message
 

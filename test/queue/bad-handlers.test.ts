@@ -148,7 +148,7 @@ describe('the note of an attempt with a misbehaving handler', () => {
     sandbox.queue.publish({ to: shop, retries: 0 })
     await sandbox.clock.drain()
     expect(outcomes(sandbox)[0]!.note).toContain('after 1000000 chunks')
-  }, 60_000)
+  })
 
   test.each(['reset', 'dispose', 'load'] as const)('a handler that calls sandbox.%s() does not block', async (call) => {
     const sandbox = createSandbox()

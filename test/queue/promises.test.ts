@@ -212,7 +212,7 @@ function fifo(at: World, byMessage: ReadonlyMap<string, readonly Attempt[]>): vo
 }
 
 describe('random programs of the queue', () => {
-  test('violate no documented rule', { timeout: 60_000 }, async () => {
+  test('violate no documented rule', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(command, { minLength: 1, maxLength: 40 }),
@@ -225,7 +225,7 @@ describe('random programs of the queue', () => {
     )
   })
 
-  test('give the same traffic when they run twice', { timeout: 60_000 }, async () => {
+  test('give the same traffic when they run twice', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(command, { minLength: 5, maxLength: 30 }),

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Receiver } from '@upstash/qstash'
 import { build } from 'esbuild'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
 import { readScenario } from '../../packages/server/src/tenant-scenario/scenario-file.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
@@ -15,7 +15,6 @@ import { defineScenario } from '../../src/scenarios/scenario.js'
 import { programBundle } from '../support/bundle.js'
 
 // Each test starts programs, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const root = new URL('../..', import.meta.url).pathname
 const place = mkdtempSync(join(tmpdir(), 'stuntdouble-play-'))

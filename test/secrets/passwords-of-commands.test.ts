@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import fc from 'fast-check'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import '../../matchers/vitest.js'
 import { shadowDifferenceText } from '../../packages/server/src/real-redis/shadow.js'
 import { ioredisConnector } from '../../packages/server/src/redis-port/in-process.js'
@@ -15,8 +15,6 @@ import { EventReader } from '../support/event-reader.js'
 
 // A password in a command appears in no rendering, regardless of the transport and of missing or misspelled arguments.
 // Forms of the commands: redis.io, ACL SETUSER, AUTH, HELLO, MIGRATE, CONFIG SET; store.md 6.3 for tokens.
-
-vi.setConfig({ testTimeout: 60_000 })
 
 type Form = (password: string) => readonly string[]
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { writerOf } from '../../packages/server/src/control/wire-entry.js'
 import { createSandbox } from '../../src/index.js'
 import { type Bytes, fromBase64, latin1, text, toBase64, utf8 } from '../../src/kernel/bytes.js'
@@ -7,8 +7,6 @@ import { loadTrace, toHtml } from '../../src/report/index.js'
 import { Redaction, standardRedaction } from '../../src/report/redaction.js'
 import { askQueue, askStore } from '../report/worlds.js'
 import { runs } from '../support/effort.js'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Plain and unlike anything else, so that any occurrence in an output is a leak. */
 const secret = fc.stringMatching(/^Zq[a-z0-9]{14}$/)

@@ -21,7 +21,7 @@ beforeAll(async () => {
     const html = renderer.render(readFileSync(join(out, name), 'utf8'), { relativePath: path })
     pages.set(path.replace(/\.md$/, ''), html)
   }
-}, 120_000)
+})
 
 afterAll(() => rmSync(out, { recursive: true }))
 

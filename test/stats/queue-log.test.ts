@@ -80,7 +80,7 @@ const idOf: Readonly<Record<string, string>> = {
   CANCELLED: 'canceled',
 }
 
-test('the series equal the entries of the log by state and minute', { timeout: 60_000 }, async () => {
+test('the series equal the entries of the log by state and minute', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 3, maxLength: 15, size: 'max' }), async (acts) => {
       const { sandbox, ask } = world()

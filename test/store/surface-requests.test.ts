@@ -229,7 +229,7 @@ describe('JSON bodies', () => {
   it('accepts a million escaped code units in one argument, in pairs and alone', async () => {
     const body = `["ECHO","${'\\uD83D\\uDE00\\u00e9\\ud800'.repeat(250_000)}"]`
     expect((await rest.post('/', body)).json).toEqual({ result: '😀é\ufffd'.repeat(250_000) })
-  }, 30_000)
+  })
 
   it('rejects an empty command name', async () => {
     expect(await rest.post('/', [''])).toMatchObject({ status: 400, json: unavailable('') })

@@ -119,7 +119,7 @@ const state = (keys: readonly string[]): Row[] =>
     ].map(([name, ...rest]) => ({ argv: [name!, key, ...rest] })),
   )
 
-it('sequences of 50 commands on average leave the same state', { timeout: 120_000 }, async () => {
+it('sequences of 50 commands on average leave the same state', async () => {
   const sequences = fc.array(rowsOf({ only: comparableOnly, mistakes: true }).filter(isComparable), {
     minLength: 1,
     maxLength: 99,

@@ -89,7 +89,6 @@ afterAll(() => redis.stop())
 
 it.each(Array.from({ length: runs(1, 3, 6) }, (_, index) => index + 1))(
   'reports the same errors as the live server, seed %i',
-  { timeout: 60_000 },
   async (seed) => {
     const random = createRandom(seed)
     for (let round = 0; round < 3000; round++) {

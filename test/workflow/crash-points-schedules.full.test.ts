@@ -1,14 +1,13 @@
 import { Client as QueueClient } from '@upstash/qstash'
 import { Client, type WorkflowContext } from '@upstash/workflow'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { assertCrashSafe, CrashSafetyError, type WorkflowUnderTest } from '../../packages/explore/src/checks.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, defineScenario, type Sandbox, type Scenario } from '../../src/index.js'
 import { type App, appWith, calls, defects, mails, url } from './crash-defects.js'
 
 // Each check creates dozens of sandboxes with the real SDK.
-vi.setConfig({ testTimeout: 60_000 })
 
 const count = (app: App) => defects.find(({ name }) => name.startsWith('a counter'))!.broken(app)
 

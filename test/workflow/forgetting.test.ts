@@ -146,4 +146,4 @@ test('a year of a workflow next to a run that waits keeps only what the log reta
   const { messages, runs = [] } = sandbox.dump().queue
   expect(runs.length).toBeLessThan(4 * 4)
   expect(messages.length).toBeLessThan(2 * 4 * 4)
-}, 120_000)
+})

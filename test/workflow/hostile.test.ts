@@ -208,7 +208,7 @@ test('one event ends five thousand waits, and single waits can be notified one b
   for (let n = 0; n < 500; n++) expect((await ask('POST', `/v2/notify/wfr_${n}/evt`)).json).toHaveLength(1)
   expect(workflow.notify('evt')).toBe(waiters - 500)
   await clock.advance('1m')
-}, 120_000)
+})
 
 test('a destination that a header cannot contain is rejected', async () => {
   const { ask } = workflowWorld()
@@ -241,4 +241,4 @@ test('the cost of a run grows linearly with its number of steps', async () => {
   expect((await ask('GET', '/v2/workflows/runs/wfr_m')).json).toHaveLength(10_001)
   expect((await client.logs({ workflowRunId: 'wfr_m' })).runs[0]!.steps).toHaveLength(10_001)
   expect(await client.cancel('wfr_m')).toEqual({ cancelled: 1 })
-}, 60_000)
+})

@@ -32,7 +32,7 @@ test('runs invoke each other 99 levels deep, and return the innermost result', a
   await clock.drain()
   expect(workflow.getRun(workflowRunId)).toMatchObject({ state: 'RUN_SUCCESS', result: 'ground' })
   expect(workflow.runs).toHaveLength(deepest)
-}, 60_000)
+})
 
 test('one more level is rejected: the run that invokes fails, and its parent receives the failure', async () => {
   const { client, clock, url, workflow, traffic } = nesting()
@@ -44,4 +44,4 @@ test('one more level is rejected: the run that invokes fails, and its parent rec
   expect(states.at(-1)).toBe('RUN_FAILED')
   expect(workflow.runs.at(-2)!.result).toBe('the one below failed')
   expect(traffic.timeline({ limit: 1000 })).toContain('quota maxInvokeCount exceeded')
-}, 60_000)
+})

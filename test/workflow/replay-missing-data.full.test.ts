@@ -369,7 +369,7 @@ test('replay() handles every kind of step, webhooks, and the invoked workflow', 
     }
   }
   expect(main.workflowRunId).toBe(sandbox.workflow.runs[0]!.id)
-}, 60_000)
+})
 
 /** Returns an entry whose step has another name than the code. */
 function renamed(entry: RunHistoryEntry, at: number): RunHistoryEntry {

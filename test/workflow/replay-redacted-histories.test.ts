@@ -72,7 +72,7 @@ let hushed: Loose
 beforeAll(async () => {
   logs = await ran()
   hushed = await ran({ body: true, header: ['x-user'] })
-}, 60_000)
+})
 
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 const stepsOf = (log: Loose): Loose[] => log.runs[0].steps.flatMap((group: Loose) => group.steps)
@@ -348,5 +348,5 @@ describe('parseRunHistory()', () => {
       { numRuns: runs(600, 600, 6000), seed: seedOr(16) },
     )
     if (!isReplay) expect(histories).toBeGreaterThan(100)
-  }, 120_000)
+  })
 })

@@ -77,4 +77,4 @@ test('requests of calls that are too long together fail the run', async () => {
   expect(sandbox.traffic.ofType('dead-letter').map(({ error }) => error)).toEqual([
     expect.stringMatching(/^-1 EXCEEDS_LIMIT: the run has more than \d+ bytes.*context\.invoke/),
   ])
-}, 120_000)
+})

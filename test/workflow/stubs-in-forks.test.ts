@@ -79,7 +79,7 @@ const left = ({ workflow }: WorkflowWorld, bodies: Bodies) => {
   return { state, result, completedAt, bodies }
 }
 
-test('a fork with the remaining stubs reaches the same end', { timeout: 120_000 }, async () => {
+test('a fork with the remaining stubs reaches the same end', async () => {
   await fc.assert(
     fc.asyncProperty(says, fc.nat(), async (said, chance) => {
       const whole: Bodies = { charge: 0, mail: 0, third: 0 }

@@ -43,7 +43,7 @@ function fill(): void {
   run('CONFIG', 'SET', 'notify-keyspace-events', 'AKE')
 }
 
-test('drift() leaves the data of others unchanged, byte for byte', { timeout: 60_000 }, async () => {
+test('drift() leaves the data of others unchanged, byte for byte', async () => {
   fill()
   const users = world().store.run('ACL', 'LIST')
   const libraries = world().store.run('FUNCTION', 'LIST')
@@ -114,7 +114,7 @@ describe('drift() with a failing service', () => {
     expect(outcome.broken).toEqual([{ name: 'string: GET and SET', because: 'no response within 0.05 seconds' }])
   })
 
-  test('times out on a stream that contains only comments', { timeout: 30_000 }, async () => {
+  test('times out on a stream that contains only comments', async () => {
     const comments = new ReadableStream<Uint8Array>({
       pull: async (stream) => {
         await new Promise((resolve) => setTimeout(resolve))

@@ -22,7 +22,7 @@ beforeAll(async () => {
     const [first = '', second = ''] = (argv ?? []).map((word) => word.toUpperCase())
     asked.add(first).add(`${first} ${second}`)
   }
-}, 60_000)
+})
 
 test('the contract sends every documented command, or names it as never sent', () => {
   const missing = documentedCommands()

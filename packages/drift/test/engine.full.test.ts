@@ -18,7 +18,7 @@ describe.skipIf(!hasEngine)('drift() with a real Redis', () => {
     await engine?.stop()
   })
 
-  test('reports only differences that the reference lists', { timeout: 90_000 }, async () => {
+  test('reports only differences that the reference lists', async () => {
     const before = await engine.keys()
     const world = server.tenant('main')
     const outcome = await comparedWith(world, storeContract, { store: world.urls.store, against: 'redis' })

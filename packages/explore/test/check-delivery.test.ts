@@ -125,7 +125,7 @@ describe('assertResilient()', () => {
     expect(message).toContain('clock.drain() stopped: ')
     expect(message).toMatch(/\n {2}and \d+ more\n/)
     expect(message.split('\n').length).toBeLessThan(300)
-  }, 30_000)
+  })
 
   test('serves handlers by URL, including callbacks', async () => {
     const found = await brokenBy({

@@ -87,7 +87,7 @@ describe('guidance', () => {
     ]
     expect(guided.cells).toEqual(again.cells)
     expect(guided.reached).toBeGreaterThan(2 * chance.reached)
-  }, 60_000)
+  })
 
   test('finds a failure that is shrunk and replayed by its path', async () => {
     // Fails only if a message was lost twice on its way to a repair.
@@ -113,7 +113,7 @@ describe('guidance', () => {
     expect(again.faults).toEqual(found.faults)
     const first = (message: string) => message.split('\n').slice(1, 8)
     expect(first(again.message)).toEqual(first(found.message))
-  }, 60_000)
+  })
 
   test('restarts in each block of 1,000 runs', () => {
     const space = { on: 'queue.delivery', kinds: ['lost-ack', 'status', 'reset'], max: 4, reach: 5 } as const

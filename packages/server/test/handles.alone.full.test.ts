@@ -14,4 +14,4 @@ test('a stopped server leaves no open handle, so its process ends', async () => 
   const { before, left } = JSON.parse(stdout) as { before: string[]; left: string[] }
   const open = (list: string[]): string[] => list.filter((name) => /TCP|Timeout|FSReq|FSEvent|Pipe.*Server/.test(name))
   expect(open(left)).toEqual(open(before))
-}, 30_000)
+})

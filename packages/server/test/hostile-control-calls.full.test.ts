@@ -138,14 +138,14 @@ describe('long lists', () => {
     expect((await order('GET', '/traffic')).json.error).toMatch(/^There are \d+ entries, /)
     const { link } = await order('GET', '/traffic?type=published&limit=7')
     expect(link).toBe('<?type=published&limit=7&skip=7>; rel="next"')
-  }, 60_000)
+  })
 
   test('have fewer items per page if their bodies are large', async () => {
     const { queue } = server.tenant('main')
     for (let n = 0; n < 9; n++) queue.publish({ to: shop, delay: '1h', body: 'x'.repeat(10_000_000) })
     expect((await order('GET', '/queue/messages')).json.error).toContain('?limit=6,')
     expect(await remote.queue.messages).toHaveLength(9)
-  }, 60_000)
+  })
 
   test('POST /faults rejects more than ten thousand rules', async () => {
     const rules = Array.from({ length: 10_001 }, () => ({ on: 'queue.delivery', fault: { kind: 'lost-ack' } }))
@@ -153,14 +153,14 @@ describe('long lists', () => {
     expect((await order('POST', '/faults', { rules: rules.slice(1) })).status).toBe(200)
     expect(await remote.faults.rules).toHaveLength(10_000)
     expect((await order('DELETE', '/faults')).status).toBe(200)
-  }, 60_000)
+  })
 
   test('accepts a script of a million steps and a group of 50,000 URLs', async () => {
     const steps = Array.from({ length: 1_000_000 }, () => ({ kind: 'reset' }))
     expect((await order('POST', '/destinations/script', { to: shop, steps })).json).toEqual({})
     const endpoints = Array.from({ length: 50_000 }, (_, n) => `https://a.test/${n}`)
     expect((await order('POST', '/queue/url-groups/g/endpoints', { endpoints })).json.endpoints).toHaveLength(50_000)
-  }, 60_000)
+  })
 })
 
 describe('deeply nested JSON', () => {
@@ -209,4 +209,4 @@ test('a script of more steps than that is refused, and none of them is taken', a
   const steps = Array.from({ length: 1_000_001 }, () => 503)
   const { status, json } = await order('POST', '/destinations/script', { to: shop, steps })
   expect([status, json]).toEqual([400, { error: expect.stringContaining('at most 1000000 steps') }])
-}, 60_000)
+})

@@ -292,7 +292,7 @@ describe('responses of tools', () => {
       expect(Buffer.byteLength(text), name).toBeLessThanOrEqual(maxBytes)
       expect(text, name).toMatch(/\nNext: /)
     }
-  }, 120_000)
+  })
 
   test('contain a long text completely in their pages', async () => {
     await using agent = await agentAtServer()

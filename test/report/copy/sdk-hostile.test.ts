@@ -158,4 +158,4 @@ test('the copied call sends the same request for any arguments, bodies, headers 
       await client.batchJSON([{ url: orders, body: { [text]: text } }])
     })
   }
-}, 60_000)
+})

@@ -457,7 +457,7 @@ describe('10,000 random paths', () => {
     expect(() => locate(readPath(latin1('$[?$[?@ == 2]]')), list, work())).toThrow(JsonPathBudgetError)
     const text = json(`["${'a'.repeat(50_000)}"]`)
     expect(() => locate(readPath(latin1('$[?@ =~ "(a?){900}b"]')), text, work())).toThrow(JsonPathBudgetError)
-  }, 60_000)
+  })
 })
 
 describe('cache of parsed paths', () => {

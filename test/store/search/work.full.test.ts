@@ -9,7 +9,7 @@ import { running, searchingSandbox } from './searching.js'
 const words = (from: number, count: number): string =>
   Array.from({ length: count }, (_, at) => `w${(from + at).toString(36)}`).join(' ')
 
-it('an index that was built in slices finds what a new index finds', { timeout: 120_000 }, async () => {
+it('an index that was built in slices finds what a new index finds', async () => {
   const text = fc
     .array(fc.constantFrom('red', 'shoes', 'running', 'one', 'Zwei'), { maxLength: 6 })
     .map((all) => all.join(' '))

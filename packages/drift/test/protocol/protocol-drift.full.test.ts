@@ -74,7 +74,7 @@ const manifest = (more: object = {}): Entry => ({
 })
 
 // Each test starts the program, which loads the sources of the services.
-describe('npm run protocol:drift', { timeout: 120_000 }, () => {
+describe('npm run protocol:drift', () => {
   test('without a network: exit code 2 and one line', async () => {
     const { code, output, errors } = await run([], await freePort())
     expect(code).toBe(2)

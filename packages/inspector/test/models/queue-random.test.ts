@@ -107,7 +107,7 @@ describe('the queue model', () => {
       ),
       { numRuns: runs(150, 150, 1500) },
     )
-  }, 120_000)
+  })
 
   test('gives the same result for entries one by one, with updates, as for all together', async () => {
     const sandbox = worldOf(

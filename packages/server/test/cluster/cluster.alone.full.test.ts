@@ -313,7 +313,7 @@ describe.skipIf(isMissing)('a node that ends', () => {
 })
 
 describe.skipIf(isMissing)('a node that ends under load', () => {
-  test('causes no error for clients of other nodes', { timeout: 60_000 }, async () => {
+  test('causes no error for clients of other nodes', async () => {
     const engines = await startEngines({ masters: 1 })
     const nodes = [await startNode({ program, engine: engines.url, words })]
     try {

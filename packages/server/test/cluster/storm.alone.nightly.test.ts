@@ -32,7 +32,7 @@ describe.skipIf(findRedisServer() === undefined)(
     )
     afterAll(() => after?.close(), 60_000)
 
-    test('loses no delivery, and repeats one only after a takeover', { timeout: 120_000 }, async () => {
+    test('loses no delivery, and repeats one only after a takeover', async () => {
       expect(await lostDeliveries(after)).toEqual([])
     })
 
@@ -60,7 +60,7 @@ describe.skipIf(findRedisServer() === undefined)(
       expect(fences).toBeGreaterThan(1)
     })
 
-    test('violates no invariant of a tenant', { timeout: 120_000 }, async () => {
+    test('violates no invariant of a tenant', async () => {
       expect(await brokenPromises(after)).toEqual([])
     })
 

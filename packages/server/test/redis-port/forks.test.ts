@@ -117,7 +117,7 @@ const steps = fc.oneof(
   fc.record({ begins: fc.constant('anew') }),
 )
 
-test('a fork is equal after any actions of connections and of the sandbox', { timeout: 60_000 }, async () => {
+test('a fork is equal after any actions of connections and of the sandbox', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 25 }), async (program) => {
       await withPeers(async (sandbox, open) => {

@@ -100,7 +100,7 @@ describe('bytes', () => {
     ),
   )
 
-  test('of any kind, cut anywhere, leave the server running', { timeout: 60_000 }, async () => {
+  test('of any kind, cut anywhere, leave the server running', async () => {
     const server = await served()
     const scripts = fc.record({ knows: fc.boolean(), parts: fc.array(pieces, { maxLength: 12 }), cut: fc.nat(50) })
     await fc.assert(
@@ -261,7 +261,7 @@ describe('those that read nothing', () => {
 })
 
 describe('many commands at once', () => {
-  test('in a pipeline of 100,000 leave other clients their turn', { timeout: 30_000 }, async () => {
+  test('in a pipeline of 100,000 leave other clients their turn', async () => {
     const server = await served()
     const { store } = server.tenant('main')
     const greedy = signedIn(server)

@@ -113,7 +113,7 @@ const mistakes: readonly Mistake[] = [
 describe.each(mistakes.filter(({ isRare }) => effort === 'nightly' || !isRare))(
   '$what',
   ({ finds, script, code = () => () => {} }) => {
-    test(`is found within ${within} seeds`, { timeout: 120_000 }, async () => {
+    test(`is found within ${within} seeds`, async () => {
       const found: string[] = []
       await during(code, async () => {
         for (let seed = 1; seed <= within && !found.some((what) => finds.test(what)); seed++) {
