@@ -42,8 +42,6 @@ const patterns: readonly unknown[] = [
   expect.objectContaining({ note: 1 }),
 ]
 
-/** Timeout for bodies of several megabytes on a busy machine. */
-
 function check(told: string): void {
   expect(told).not.toMatch(obeyed)
   expect(told.match(/^Replay:/gm) ?? []).toHaveLength(1)
