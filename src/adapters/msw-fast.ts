@@ -8,13 +8,14 @@ import {
 } from 'msw/experimental'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
+import { type Blocking, isRealUrl, mayReachRealHosts, type RealHostOptions, strayed } from './real-hosts.js'
 
 // All msw APIs that are marked as experimental are used only in this file.
 
 type Fetch = typeof globalThis.fetch
 
 /** Options of `fastNetwork()`. */
-export interface FastNetworkOptions {
+export interface FastNetworkOptions extends RealHostOptions {
   /** Your own handlers, for all requests that are not sent to the sandbox. */
   readonly handlers?: readonly AnyHandler[]
   /** Strategy for requests without a handler. Default `warn`. */
@@ -23,7 +24,8 @@ export interface FastNetworkOptions {
 
 /**
  * Creates a network of msw 3 that intercepts only `fetch`. Requests to the sandbox and to hosts registered in
- * `sandbox.outbound` go to the sandbox directly. All other requests go to your handlers. If a client does not use
+ * `sandbox.outbound` go to the sandbox directly. All other requests go to your handlers. Requests to the vendor's real
+ * hosts that no handler handles are rejected. If a client does not use
  * `fetch`, use `setupServer(...mswHandlers(sandbox))` instead.
  * @example
  * const network = fastNetwork(sandbox, { handlers: [http.get('https://shop.test/me', () => HttpResponse.json({}))] })
@@ -32,26 +34,28 @@ export interface FastNetworkOptions {
  * network.disable()
  */
 export function fastNetwork(
-  sandbox: Pick<Sandbox, 'owns' | 'fetch' | 'onDispose'> & Partial<Pick<Sandbox, 'outbound'>>,
+  sandbox: Answering & Pick<Sandbox, 'onDispose'>,
   options: FastNetworkOptions = {},
 ): NetworkApi<[FetchSource]> {
-  checkOptionNames('fastNetwork()', options, { handlers: true, onUnhandledFrame: true })
+  checkOptionNames('fastNetwork()', options, { handlers: true, onUnhandledFrame: true, realHosts: true })
   const { handlers = [], onUnhandledFrame = 'warn' } = options
-  const source = new FetchSource(sandbox)
+  const source = new FetchSource(sandbox, options)
   sandbox.onDispose(() => source.disable())
   return defineNetwork({ sources: [source], handlers: [...handlers], onUnhandledFrame, context: { quiet: true } })
 }
 
-type Answering = Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>
+type Answering = Pick<Sandbox, 'owns' | 'fetch'> & Blocking & Partial<Pick<Sandbox, 'outbound'>>
 
 /** Passes each call of the global `fetch` to msw, as a frame (msw's word for an intercepted request). */
 export class FetchSource extends NetworkSource<FetchFrame> {
   readonly #sandbox: Answering
+  readonly #options: RealHostOptions
   #end: (() => void) | undefined
 
-  constructor(sandbox: Answering) {
+  constructor(sandbox: Answering, options: RealHostOptions = {}) {
     super()
     this.#sandbox = sandbox
+    this.#options = options
   }
 
   enable(): void {
@@ -80,12 +84,22 @@ export class FetchSource extends NetworkSource<FetchFrame> {
     this.#end = undefined
   }
 
+  /** Returns the previous `fetch`, for requests that no handler handles. It rejects requests to real hosts. */
+  #blocking(before: Fetch): Fetch {
+    if (mayReachRealHosts(this.#sandbox, this.#options)) return before
+    return async (input, init) => {
+      const { url } = input as Request
+      if (isRealUrl(url)) throw new Error(strayed(new URL(url).host, this.#sandbox))
+      return before.call(globalThis, input, init)
+    }
+  }
+
   #handled(request: Request, before: Fetch): Promise<Response> {
     const { signal } = request
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
       signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-      this.queue(new FetchFrame(request, before, resolve, reject)).catch(reject)
+      this.queue(new FetchFrame(request, this.#blocking(before), resolve, reject)).catch(reject)
     })
   }
 }

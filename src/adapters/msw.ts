@@ -1,12 +1,15 @@
 import { HttpHandler, HttpResponse, passthrough } from 'msw'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
+import { type Blocking, blockRealHosts, mayReachRealHosts, type RealHostOptions, strayed } from './real-hosts.js'
 
 /**
  * Returns msw handlers for Node.js and browsers, which you combine with your own:
  * `setupServer(...mswHandlers(sandbox), http.get('https://shop.test/me', …))`.
  * The returned handlers respond for the sandbox's URLs, including event streams, and for hosts registered in
  * `sandbox.outbound`. If two handlers match a URL, msw uses the first. This function never starts msw, because a second
- * `setupServer` would shadow the first.
+ * `setupServer` would shadow the first. Until the sandbox is disposed, requests to the vendor's real hosts that no
+ * handler handles are rejected; `realHosts: 'allow'` lets them pass.
  * @example
  * const server = setupServer(...mswHandlers(sandbox), http.get('https://shop.test/me', () => HttpResponse.json({})))
  * server.listen()
@@ -14,14 +17,26 @@ import type { Sandbox } from '../sandbox/sandbox.js'
  * server.close()
  */
 export function mswHandlers(
-  sandbox: Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>,
+  sandbox: Pick<Sandbox, 'owns' | 'fetch' | 'onDispose'> & Blocking & Partial<Pick<Sandbox, 'outbound'>>,
+  options: RealHostOptions = {},
 ): HttpHandler[] {
+  checkOptionNames('mswHandlers()', options, { realHosts: true })
+  if (!mayReachRealHosts(sandbox, options)) blockUntilDisposed(sandbox)
   const owned = ({ url }: Request): boolean => sandbox.owns(url)
   const foreign = ({ method, url }: Request): boolean => sandbox.outbound?.takes(method, url) === true
   return [
     new Taking(owned, (request) => sandbox.fetch(request)),
     new Taking(foreign, (request) => sandbox.outbound!.fetch(request)),
   ]
+}
+
+const blocked = new WeakSet<object>()
+
+/** Blocks requests to real hosts until the sandbox is disposed. Handlers have no life cycle of their own. */
+function blockUntilDisposed(sandbox: Blocking & Pick<Sandbox, 'onDispose'>): void {
+  if (blocked.has(sandbox)) return
+  blocked.add(sandbox)
+  sandbox.onDispose(blockRealHosts((host) => strayed(host, sandbox)))
 }
 
 /**

@@ -1,18 +1,21 @@
 import nock from 'nock'
 import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
 import { gateOf } from '../kernel/clock.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import { isRealHost, realMgmtUrls } from '../protocol/dialect.js'
 import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { rawRequestOf } from '../protocol/web.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import { refuseLookups } from './lookup.js'
+import { type Blocking, blockRealHosts, mayReachRealHosts, type RealHostOptions, strayed } from './real-hosts.js'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /**
  * Creates nock scopes for the sandbox's URLs and the hosts of `sandbox.outbound`, for clients over `fetch`, `http` and
  * `https`. The scopes stay active until you call the returned function, `using` ends, or the sandbox is disposed. Other
- * scopes and `disableNetConnect()` are unaffected. `nock.isDone()` and `nock.pendingMocks()` report only other scopes.
+ * scopes and `disableNetConnect()` are unaffected. Requests to the vendor's real hosts that no scope matches are
+ * rejected; `realHosts: 'allow'` lets them pass. `nock.isDone()` and `nock.pendingMocks()` report only other scopes.
  * nock does not support event streams: they fail with an error that names an alternative.
  * @example
  * using sandbox = createSandbox()
@@ -21,9 +24,12 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  * await redis.set('greeting', 'hello')
  */
 export function nockScopes(
-  sandbox: Pick<Sandbox, 'urls' | 'exchange' | 'onDispose' | 'owns'> &
+  sandbox: Pick<Sandbox, 'exchange' | 'onDispose' | 'owns'> &
+    Blocking &
     Partial<Pick<Sandbox, 'outbound' | 'clock' | 'onReset'>>,
+  options: RealHostOptions = {},
 ): (() => void) & Disposable {
+  checkOptionNames('nockScopes()', options, { realHosts: true })
   const { store, queue, mgmt, regions } = sandbox.urls
   const real = realMgmtUrls.filter((url) => sandbox.owns(url))
   const origins = new Set(
@@ -46,6 +52,7 @@ export function nockScopes(
     if (!isRealHost(hostname) || !sandbox.owns(`https://${hostname}`)) return undefined
     return new Error(`A request to ${hostname} was blocked. Use ${real.join(' or ')}, where nockScopes() responds.`)
   })
+  const endBlock = mayReachRealHosts(sandbox, options) ? () => {} : blockRealHosts((host) => strayed(host, sandbox))
   const foreign: (() => void)[] = []
   const forget = (): void => {
     for (const remove of foreign.splice(0)) remove()
@@ -65,6 +72,7 @@ export function nockScopes(
     stop?.()
     forget()
     endRefusals()
+    endBlock()
     for (const remove of removals.splice(0)) remove()
   }
   sandbox.onDispose(restore)

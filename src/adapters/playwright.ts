@@ -4,9 +4,11 @@ import { ConnectionBroken } from '../kernel/http.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { RawRequest, RawResponse } from '../protocol/service.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
+import { type Blocking, isRealUrl, mayReachRealHosts, type RealHostOptions, strayed } from './real-hosts.js'
 
 /** Members of a sandbox that the Playwright adapter needs. */
-export type Bridged = Pick<Sandbox, 'urls' | 'exchange' | 'owns'> &
+export type Bridged = Pick<Sandbox, 'exchange' | 'owns'> &
+  Blocking &
   Partial<Pick<Sandbox, 'outbound'>> & {
     /**
      * Returns whether a request reaches the sandbox over the network, so that Playwright need not intercept the
@@ -16,7 +18,7 @@ export type Bridged = Pick<Sandbox, 'urls' | 'exchange' | 'owns'> &
   }
 
 /** Options of `routeSandbox()`. */
-export interface RouteOptions {
+export interface RouteOptions extends RealHostOptions {
   /**
    * Function that serves the body of an event stream and returns the URL of this stream. `route.fulfill()` does not
    * accept a stream, so the page is redirected to that URL. Without this function, event streams of a page fail with a
@@ -27,7 +29,8 @@ export interface RouteOptions {
 
 /**
  * Routes requests of a context's pages, popups and workers to the sandbox. A request is routed if its URL belongs to
- * the sandbox or to a host registered in `sandbox.outbound`. All other requests go to the network.
+ * the sandbox or to a host registered in `sandbox.outbound`. Requests to the vendor's real hosts are aborted, and fail
+ * the test of a fixture. All other requests go to the network.
  * @returns a function that ends the routing
  * @example
  * const stop = await routeSandbox(page, sandbox)
@@ -39,8 +42,10 @@ export async function routeSandbox(
   sandbox: Bridged,
   options: RouteOptions = {},
 ): Promise<() => Promise<void>> {
-  checkOptionNames('routeSandbox()', options, { serveStream: true })
-  const owned = (url: URL): boolean => sandbox.owns(url.href) || sandbox.outbound?.knows(url.href) === true
+  checkOptionNames('routeSandbox()', options, { serveStream: true, realHosts: true })
+  const blocks = !mayReachRealHosts(sandbox, options)
+  const owned = ({ href }: URL): boolean =>
+    sandbox.owns(href) || sandbox.outbound?.knows(href) === true || (blocks && isRealUrl(href))
   const handler = (route: Route): Promise<void> => bridged(route, sandbox, options)
   await context.route(owned, handler)
   return () => context.unroute(owned, handler)
@@ -54,7 +59,11 @@ async function bridged(route: Route, sandbox: Bridged, options: RouteOptions): P
     return
   }
   const [isOurs, call] = [sandbox.owns(request.url()), new RoutedCall(request)]
-  if (!isOurs && sandbox.outbound?.takes(call.method, call.url) !== true) return route.fallback()
+  if (!isOurs && sandbox.outbound?.takes(call.method, call.url) !== true) {
+    if (!isRealUrl(call.url) || mayReachRealHosts(sandbox, options)) return route.fallback()
+    strayed(new URL(call.url).host, sandbox)
+    return route.abort('blockedbyclient')
+  }
   try {
     const answer = isOurs ? sandbox.exchange(call) : sandbox.outbound!.exchange(call, { outside: true })
     await fulfil(route, await answer, options)

@@ -9,6 +9,14 @@ import type { ControlClient } from './control-client.js'
 import { portable } from './remote-destinations.js'
 import { type MessageView, type OnWire, viewOf } from './remote-views.js'
 
+/**
+ * Returns the URL on a server that replaces an external host such as `https://bank.test`.
+ * @param base URL of the tenant
+ */
+export function outboundUrlAt(base: string, host: string | URL): string {
+  return `${base}/outbound/${String(host).replace(/\/+$/, '')}`
+}
+
 interface Facts {
   readonly unhandled: readonly string[]
   readonly unused: readonly UnusedScript[]
@@ -33,7 +41,7 @@ export class RemoteOutbound {
    * @example process.env.BANK_URL = sandbox.outbound.urlFor('https://bank.test')
    */
   urlFor(host: string | URL): string {
-    return `${this.#wire.tenant}/outbound/${String(host).replace(/\/+$/, '')}`
+    return outboundUrlAt(this.#wire.tenant, host)
   }
 
   /**

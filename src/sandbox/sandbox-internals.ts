@@ -16,7 +16,7 @@ export interface SandboxInternals {
   /** Returns the journal, or `undefined` if the sandbox has none. */
   journal(): InputJournal | undefined
   beginning(): SandboxOrigin
-  /** Lets requests to the vendor's real management API pass instead of serving them. */
+  /** Lets requests to the vendor's real hosts pass: the management API is not served, and adapters block no host. */
   leaveRealHosts(): void
   /**
    * Returns the journal position of an instant, for a client that uses the position later. The position stays the same

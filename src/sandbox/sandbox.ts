@@ -666,6 +666,14 @@ export class Sandbox {
   readonly noteStray: (sentence: string) => void = (sentence) => void this.#strays.add(sentence)
 
   /**
+   * Whether adapters let requests to the vendor's real hosts pass, by default.
+   * @internal
+   */
+  get allowsRealHosts(): boolean {
+    return !this.#takesRealMgmt
+  }
+
+  /**
    * Registers a callback that is called when the sandbox is disposed. The last registered callback is called first.
    * Returns a function that removes the callback.
    * @example

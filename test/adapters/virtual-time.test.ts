@@ -23,6 +23,7 @@ function slowWorld() {
     })
   }
   const addresses = sandboxUrlsOf()
+  const ends: (() => void)[] = []
   return {
     clock,
     arrivals,
@@ -30,7 +31,11 @@ function slowWorld() {
     dialect: neutralDialect,
     owns: (url: string) => url.startsWith(addresses.store),
     fetch: (input: Request | string | URL, init?: RequestInit) => fetchThrough(gateOf(clock), exchange, input, init),
-    onDispose: () => () => {},
+    ends,
+    onDispose: (end: () => void) => {
+      ends.push(end)
+      return () => {}
+    },
   }
 }
 
@@ -53,7 +58,11 @@ const ways: Readonly<Record<string, (world: SlowWorld) => () => void>> = {
 describe.each(Object.keys(ways))('a client of a slow service, through %s', (way) => {
   test('sends its next request at the instant of the response, regardless of how far the clock is moved', async () => {
     const world = slowWorld()
-    const close = ways[way]!(world)
+    const stop = ways[way]!(world)
+    const close = (): void => {
+      stop()
+      for (const end of world.ends) end()
+    }
     try {
       const answers: number[] = []
       const client = async (): Promise<void> => {

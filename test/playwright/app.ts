@@ -37,6 +37,9 @@ createServer(async (request, response) => {
       const valid = await receiver.verify({ signature, body, url: `${own}/api/orders` }).catch(() => false)
       if (valid) await redis.set('report', `of order ${(JSON.parse(body) as { id: number }).id}`)
       response.writeHead(valid ? 200 : 401).end()
+    } else if (pathname === '/charge') {
+      const { status } = await fetch(`${process.env.BANK_URL}/charges`, { method: 'POST', body: '{"cents":4200}' })
+      html(`<h1>${status === 201 ? 'Paid' : `The bank responded ${status}`}</h1>`)
     } else response.writeHead(404).end()
   } catch (error) {
     response.writeHead(500).end(String(error))

@@ -28,7 +28,10 @@ export default defineConfig<SandboxTestFixtures, SandboxWorkerFixtures>({
   webServer: [
     {
       command: 'node app.ts',
-      env: { PORT: String(app), ...sandboxEnv({ port, dialect: 'upstash' }) },
+      env: {
+        PORT: String(app),
+        ...sandboxEnv({ port, dialect: 'upstash', externalHosts: { BANK_URL: 'https://bank.test' } }),
+      },
       url: `http://127.0.0.1:${app}/health`,
     },
     {

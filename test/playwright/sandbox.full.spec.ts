@@ -52,6 +52,71 @@ test('sandboxEnv() returns the environment that the tenant reports', async ({ sa
   expect(sandboxEnv({ port: Number(new URL(url).port) - 1, worker: 1 })).toEqual(sandboxEnv({ url, tenant: 'w1' }))
 })
 
+test.describe('an external host of the app', () => {
+  test('responds to the server of the app', async ({ page, sandbox }) => {
+    sandbox.outbound.respond('POST https://bank.test/charges', 201)
+    await page.goto('/charge')
+    await expect(page.getByRole('heading')).toHaveText('Paid')
+    expect(sandbox.traffic.ofType('outbound')).toMatchObject([{ body: '{"cents":4200}', response: { status: 201 } }])
+    expect(sandbox).toHaveOutboundRequest('POST https://bank.test/charges', { times: 1 })
+  })
+
+  test('fails as scripted', async ({ page, sandbox }) => {
+    sandbox.outbound.script('POST https://bank.test/charges', [fault.status(503)])
+    await page.goto('/charge')
+    await expect(page.getByRole('heading')).toHaveText('The bank responded 503')
+  })
+
+  test('has the URL that the tenant reports', async ({ sandbox }) => {
+    const url = new URL(sandbox.urls.store).origin
+    const remote = await connect(url, { tenant: 'w7' })
+    for (const host of ['https://bank.test', 'https://bank.test/', 'http://bank.test:8080/api/v2/']) {
+      const { BANK_URL } = sandboxEnv({ url, tenant: 'w7', externalHosts: { BANK_URL: host } })
+      expect(BANK_URL).toBe(remote.outbound.urlFor(host))
+    }
+  })
+
+  test('must have an HTTP URL and a variable of its own', () => {
+    for (const host of ['bank.test', 'redis://bank.test', 'https://bank.test/?a=1', '']) {
+      expect(() => sandboxEnv({ port: 1, externalHosts: { BANK_URL: host } })).toThrow(
+        'externalHosts.BANK_URL must be an http or https URL without a query',
+      )
+    }
+    expect(() => sandboxEnv({ port: 1, externalHosts: { QSTASH_URL: 'https://bank.test' } })).toThrow(
+      'externalHosts.QSTASH_URL would replace a variable of the sandbox',
+    )
+  })
+})
+
+test.describe('real hosts of the vendor', () => {
+  const real = 'https://qstash.upstash.io/v2/messages'
+  const blocked = 'A request to qstash.upstash.io, a real host of the service, was blocked.'
+  // The requests of these tests would otherwise fail them.
+  test.use({ sandboxOptions: { dialect: 'upstash', strict: { realHosts: false } } })
+
+  test('are blocked in a test without a sandbox', async ({ playwright }) => {
+    const error = await fetch(real).catch((thrown: Error) => thrown)
+    expect(String(error)).toContain(`${blocked} Request the fixture sandbox`)
+    const context = await playwright.request.newContext()
+    await expect(context.get(real)).rejects.toThrow(blocked)
+    await context.dispose()
+  })
+
+  test('are blocked for request contexts', async ({ request, page }) => {
+    await expect(request.get(real)).rejects.toThrow(blocked)
+    await expect(page.request.post(real)).rejects.toThrow(blocked)
+  })
+
+  test('are blocked for pages', async ({ page, sandbox }) => {
+    await page.goto('/health')
+    const outcome = await page.evaluate((url) => fetch(url, { mode: 'no-cors' }).catch((error) => String(error)), real)
+    expect(outcome).toBe('TypeError: Failed to fetch')
+    expect(sandbox.realHostRequests).toEqual([expect.stringContaining(blocked)])
+    await page.route('https://vector.upstash.io/*', (route) => route.fulfill({ body: 'mine' }))
+    expect(await page.evaluate(async () => (await fetch('https://vector.upstash.io/info')).text())).toBe('mine')
+  })
+})
+
 /** Sends a request in a page and returns its outcome. */
 type Ask = [url: string, token: string, body: string]
 const ask = async ([url, token, body]: Ask): Promise<unknown> => {

@@ -1,4 +1,4 @@
-import { connect, type FixtureOptions, sandboxOf } from '../../../../fixtures/fixture-sandbox.js'
+import { type FixtureOptions, intercept, sandboxOf } from '../../../../fixtures/fixture-sandbox.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { OutboundHandlers } from '../delivery/handled-outbound.js'
@@ -64,8 +64,7 @@ export class CrashSandbox {
     const ofSandbox = subject.sandbox ?? {}
     const options: FixtureOptions = {
       ...ofSandbox,
-      env: false,
-      realHosts: 'allow',
+      realHosts: 'block',
       intercept: 'fetch',
       ...(isLazy && { policy: { ...ofSandbox.policy, workflowLazyBodyAbove: 0 } }),
     }
@@ -73,7 +72,7 @@ export class CrashSandbox {
     const outside = new DeliveryWork(this.seedOf('outside'), () => this.sandbox.clock.now())
     this.onEnd(replaceChance(() => works.getStore() ?? outside))
     this.onEnd(silence(() => !this.isPlain || works.getStore()?.submitsNothing === true))
-    this.onEnd(connect(this.sandbox, options))
+    this.onEnd(intercept(this.sandbox, options))
   }
 
   /** Whether this is the undisturbed run. */

@@ -1,4 +1,4 @@
-import { connect, type FixtureOptions, leftovers, sandboxOf } from '../../../../fixtures/fixture-sandbox.js'
+import { connect, type FixtureOptions, intercept, leftovers, sandboxOf } from '../../../../fixtures/fixture-sandbox.js'
 import { catalog, faultKinds } from '../../../../src/faults/catalog.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Task } from '../../../../src/kernel/time.js'
@@ -80,9 +80,9 @@ export async function runDelivery(
   faults: readonly FaultRule[],
   watch?: (sandbox: Sandbox) => void,
 ): Promise<DeliveryRun> {
-  const options: FixtureOptions = { ...subject.sandbox, env: false, realHosts: 'allow' }
+  const options: FixtureOptions = { ...subject.sandbox, realHosts: 'block' }
   const sandbox = sandboxOf(options)
-  const disconnect = connect(sandbox, options)
+  const disconnect = intercept(sandbox, options)
   let given: ReadonlySet<number> = new Set()
   const restoreFetch = respondToOutbound(sandbox, subject.outbound)
   const end = (): void => {

@@ -1,4 +1,4 @@
-import { connect, type FixtureOptions, leftovers, sandboxOf } from '../../../../fixtures/fixture-sandbox.js'
+import { type FixtureOptions, intercept, leftovers, sandboxOf } from '../../../../fixtures/fixture-sandbox.js'
 import { createRandom } from '../../../../src/kernel/random.js'
 import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { commandLine, outcomeOfCommand, urlText } from '../../../../src/report/describe.js'
@@ -84,9 +84,9 @@ export interface ClientContext {
 }
 
 export async function runClients(subject: ClientSubject, usher: TurnPicker, context: ClientContext): Promise<OrderRun> {
-  const options: FixtureOptions = { ...subject.sandbox, env: false, realHosts: 'allow' }
+  const options: FixtureOptions = { ...subject.sandbox, realHosts: 'block' }
   const sandbox = sandboxOf(options)
-  const disconnect = connect(sandbox, options)
+  const disconnect = intercept(sandbox, options)
   const clients = [...subject.clients.keys()]
   const results = new Map<string, ClientOutcome>()
   const steps: InterleavingStep[] = []

@@ -77,7 +77,7 @@ async function delivery(
   globalThis.fetch = () => Promise.reject(unreachable())
   // Databases, and clients that use `node:http`, do not use `fetch`. Make their DNS queries fail.
   const allowLookups = refuseLookups(unreachable)
-  const restore = connect(sandbox, { realHosts: 'allow', intercept: 'fetch' })
+  const restore = connect(sandbox, { intercept: 'fetch' })
   globalThis.fetch = withRealQueue(sandbox, globalThis.fetch)
   // The SDK logs an error for each list that it rejects. The result of the replay already contains that error.
   const speak = silence(() => true)
