@@ -1,5 +1,9 @@
-import { HttpHandler, HttpResponse, passthrough } from 'msw'
+import * as msw from 'msw'
+import { checkPeer } from '../kernel/peers.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
+
+// An import of single names would fail before this check if an old version does not export them.
+checkPeer('stuntdouble/msw', msw.HttpHandler !== undefined, { peer: 'msw', instead: 'use stuntdouble/fetch' })
 
 /**
  * Returns msw handlers for Node.js and browsers, which you combine with your own:
@@ -15,7 +19,7 @@ import type { Sandbox } from '../sandbox/sandbox.js'
  */
 export function mswHandlers(
   sandbox: Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>,
-): HttpHandler[] {
+): msw.HttpHandler[] {
   const owned = ({ url }: Request): boolean => sandbox.owns(url)
   const foreign = ({ method, url }: Request): boolean => sandbox.outbound?.takes(method, url) === true
   return [
@@ -28,7 +32,7 @@ export function mswHandlers(
  * msw handler that accepts a request if `takes(request)` returns true. msw before 2.12 accepts no predicate as the path
  * of a handler.
  */
-class Taking extends HttpHandler {
+class Taking extends msw.HttpHandler {
   readonly #takes: (request: Request) => boolean
 
   constructor(takes: (request: Request) => boolean, answer: (request: Request) => Promise<Response>) {
@@ -36,7 +40,7 @@ class Taking extends HttpHandler {
     this.#takes = takes
   }
 
-  override async parse({ request }: { readonly request: Request }): ReturnType<HttpHandler['parse']> {
+  override async parse({ request }: { readonly request: Request }): ReturnType<msw.HttpHandler['parse']> {
     return { match: { matches: this.#takes(request), params: {} }, cookies: {} }
   }
 }
@@ -47,7 +51,7 @@ class Taking extends HttpHandler {
  */
 function networkError(error: unknown, request: Request): Response {
   const broken = error instanceof TypeError && error.message === 'fetch failed'
-  if (broken || request.signal.aborted) return HttpResponse.error()
+  if (broken || request.signal.aborted) return msw.HttpResponse.error()
   throw error
 }
 
@@ -59,12 +63,12 @@ function networkError(error: unknown, request: Request): Response {
  * server.listen({ onUnhandledFrame: 'error' })
  * server.close()
  */
-export function passthroughHandlers(url: string | URL): HttpHandler[] {
+export function passthroughHandlers(url: string | URL): msw.HttpHandler[] {
   const { origin, pathname } = new URL(url)
   const below = pathname.replace(/\/$/, '')
   const inside = ({ url }: Request): boolean => {
     const asked = new URL(url)
     return asked.origin === origin && (asked.pathname === below || asked.pathname.startsWith(`${below}/`))
   }
-  return [new Taking(inside, async () => passthrough())]
+  return [new Taking(inside, async () => msw.passthrough())]
 }

@@ -59,9 +59,21 @@ function exportsOf(): Record<string, unknown> {
   return { ...rows, './package.json': './package.json' }
 }
 
-/** Returns package.json with these `exports`. */
+/**
+ * Returns the required `typesVersions` of package.json: where TypeScript finds the types of an entry with
+ * `moduleResolution: node`, which reads no `exports`. Such a project is CommonJS.
+ */
+function typesVersionsOf(): Record<string, Record<string, readonly string[]>> {
+  const rows = Object.keys({ ...entries, ...moduleEntries })
+    .filter((name) => name !== 'index')
+    .map((name): [string, string[]] => [name, [`./dist/${name}.${name in entries ? 'd.cts' : 'd.ts'}`]])
+  return { '*': Object.fromEntries(rows) }
+}
+
+/** Returns package.json with these `exports` and `typesVersions`. */
 function withExports(text: string): string {
-  return `${JSON.stringify({ ...JSON.parse(text), exports: exportsOf() }, null, 2)}\n`
+  const manifest = { ...JSON.parse(text), exports: exportsOf(), typesVersions: typesVersionsOf() }
+  return `${JSON.stringify(manifest, null, 2)}\n`
 }
 
 /** test/tsconfig.json with `paths`: tests and examples import the package by its own name, which means the sources. */
