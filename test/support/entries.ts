@@ -46,6 +46,8 @@ export function specifierOf(entry: string): string {
 
 const root = new URL('../..', import.meta.url)
 
+const schemas = ['scenario', 'trace']
+
 /** Returns the required `exports` of package.json. */
 function exportsOf(): Record<string, unknown> {
   const rows: Record<string, unknown> = {}
@@ -55,7 +57,7 @@ function exportsOf(): Record<string, unknown> {
     const subpath = name === 'index' ? '.' : `./${name}`
     rows[subpath] = name in entries ? { import: esm, require: { types: file('d.cts'), default: file('cjs') } } : esm
   }
-  for (const schema of ['scenario', 'trace']) rows[`./${schema}.schema.json`] = `./dist/${schema}.schema.json`
+  for (const schema of schemas) rows[`./${schema}.schema.json`] = `./dist/${schema}.schema.json`
   return { ...rows, './package.json': './package.json' }
 }
 
@@ -67,6 +69,7 @@ function typesVersionsOf(): Record<string, Record<string, readonly string[]>> {
   const rows = Object.keys({ ...entries, ...moduleEntries })
     .filter((name) => name !== 'index')
     .map((name): [string, string[]] => [name, [`./dist/${name}.${name in entries ? 'd.cts' : 'd.ts'}`]])
+  for (const schema of schemas) rows.push([`${schema}.schema.json`, [`./dist/${schema}.schema.json`]])
   return { '*': Object.fromEntries(rows) }
 }
 

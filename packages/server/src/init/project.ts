@@ -16,6 +16,10 @@ export interface Project {
   readonly runner: ProjectRunner
   /** Whether tests in TypeScript need no further configuration. */
   readonly typescript: boolean
+  /** Package that compiles files for Jest. Without one, Jest uses Babel. */
+  readonly transform: 'ts-jest' | '@swc/jest' | undefined
+  /** Whether the types of Jest's global functions are installed. */
+  readonly hasGlobalTypes: boolean
   /** Whether files of the project can use `import`. */
   readonly modules: boolean
   /**
@@ -78,17 +82,20 @@ export function projectIn(folder: string, asked: ProjectRunner | undefined): Pro
   const { runner, doubts } = runnerOf(known, manifest.scripts?.test ?? '', asked)
   const version = runner === 'node' ? undefined : installedVersion(packages[runner], join(folder, 'package.json'))
   const doubt = runner === 'node' ? undefined : doubtOf(runner, version)
-  const compiled = ['ts-jest', '@swc/jest'].some((name) => name in known)
+  const transform = (['ts-jest', '@swc/jest'] as const).find((name) => runner === 'jest' && name in known)
   const usesTypescript = existsSync(join(folder, 'tsconfig.json')) || 'typescript' in known
   const manager = managerOf(folder, above === undefined ? undefined : above.folder)
-  const typescript = usesTypescript && (runner === 'jest' ? compiled : runner !== 'node')
+  const typescript = usesTypescript && (runner === 'jest' ? transform !== undefined : runner !== 'node')
   const config = configOf(folder, runner, manifest)
   return {
     folder,
     runner,
     typescript,
     types: typescript && runner === 'vitest' ? typesOf(version ?? known[packages.vitest]) : undefined,
-    modules: runner !== 'jest' || compiled || /experimental-vm-modules/.test(manifest.scripts?.test ?? ''),
+    transform,
+    hasGlobalTypes: '@types/jest' in known,
+    modules:
+      runner !== 'jest' || transform !== undefined || /experimental-vm-modules/.test(manifest.scripts?.test ?? ''),
     typeModule: manifest.type === 'module',
     config,
     hasSetup: (name) => config !== undefined && readFileSync(join(folder, config), 'utf8').includes(name),

@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
 import type { McpHttpHandler, McpServer } from '@modelcontextprotocol/server'
-import { checkPeer } from '../../../../src/kernel/peers.js'
 import type { McpTarget } from './mcp-target.js'
 import { type PromptRow, prompts, promptText, storyOf } from './prompts.js'
 import type { ToolArguments, ToolRow } from './tool-row.js'
@@ -38,10 +37,6 @@ export async function loadProtocol(version: string): Promise<McpProtocol> {
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/server/stdio'),
   ])
-  checkPeer('stuntdouble mcp', createMcpHandler !== undefined && serveStdio !== undefined, {
-    peer: '@modelcontextprotocol/server',
-    instead: 'use the control API of stuntdouble serve',
-  })
   const server = (world: McpTarget): McpServer => {
     const made = new McpServer(
       { name: 'stuntdouble', title: 'stuntdouble', version },
