@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
@@ -9,6 +9,7 @@ import { typeErrors } from './walk.js'
 // The types of each entry in a project that has no other peers than the entry needs, with `skipLibCheck: false`.
 
 const root = new URL('../..', import.meta.url).pathname
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: object }
 const folders: string[] = []
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
@@ -32,14 +33,14 @@ const peers: Readonly<Record<string, readonly string[]>> = {
   'msw-data': ['@msw/data'],
 }
 
-/** Creates a project with the packed package, the types of Node.js and some peers. */
+/** Creates a project with the packed package, its dependencies, the types of Node.js and some peers. */
 function projectWith(packages: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'stuntdouble-types-'))
   folders.push(folder)
   const modules = join(folder, 'node_modules')
   mkdirSync(join(modules, 'stuntdouble'), { recursive: true })
   execFileSync('tar', ['-xzf', inject('tarball'), '--strip-components=1', '-C', join(modules, 'stuntdouble')])
-  for (const name of ['@types/node', ...packages]) {
+  for (const name of ['@types/node', ...Object.keys(dependencies), ...packages]) {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(modules, name))
   }
@@ -87,14 +88,14 @@ test.each([...groups])(
     ])
     expect(await typeErrors(folder, files, nodenext)).toBe('')
   },
-  60_000,
+  120_000,
 )
 
 test('finds the types of each entry with moduleResolution: node', async () => {
   const folder = projectWith([...new Set(Object.values(peers).flat())])
   const files = Object.keys({ ...entries, ...checked }).map((entry) => fileFor(folder, entry, 'ts'))
   expect(await typeErrors(folder, files, node10, 'typescript')).toBe('')
-}, 120_000)
+}, 300_000)
 
 test('a missing peer and a missing entry are type errors', async () => {
   const folder = projectWith([])
@@ -105,4 +106,4 @@ test('a missing peer and a missing entry are type errors', async () => {
   )
   expect(missing).toMatch(/fast-check\.d\.ts.*TS2307/)
   expect(await typeErrors(folder, [fileFor(folder, 'none', 'ts')], node10, 'typescript')).toMatch(/TS2307/)
-}, 120_000)
+}, 300_000)
