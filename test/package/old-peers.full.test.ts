@@ -42,7 +42,7 @@ test.each([
   [
     'fast-check',
     '2.25.0',
-    'exports.default = exports; exports.__esModule = true',
+    'exports.Arbitrary = class {}; exports.default = exports; exports.__esModule = true',
     'stuntdouble/fast-check needs fast-check 3 or newer (installed: 2.25.0). Update fast-check, or use stuntdouble/checks, which does not need it.',
   ],
 ])('beside %s %s, its entry says what to do, and stuntdouble/fetch works', (name, version, code, message) => {
