@@ -1,16 +1,17 @@
 import type { AnyHandler } from 'msw'
-import {
-  type DefineNetworkOptions,
-  defineNetwork,
-  HttpNetworkFrame,
-  type NetworkApi,
-  NetworkSource,
-} from 'msw/experimental'
+import * as msw from 'msw/experimental'
 import { checkOptionNames } from '../kernel/nearest-name.js'
+import { checkPeer } from '../kernel/peers.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import { type Blocking, isRealUrl, mayReachRealHosts, type RealHostOptions, strayed } from './real-hosts.js'
 
 // All msw APIs that are marked as experimental are used only in this file.
+
+checkPeer('stuntdouble/msw/fast', msw.defineNetwork !== undefined && msw.HttpNetworkFrame !== undefined, {
+  peer: 'msw',
+  oldest: [3, 0],
+  instead: 'use mswHandlers() from stuntdouble/msw',
+})
 
 type Fetch = typeof globalThis.fetch
 
@@ -19,7 +20,7 @@ export interface FastNetworkOptions extends RealHostOptions {
   /** Your own handlers, for all requests that are not sent to the sandbox. */
   readonly handlers?: readonly AnyHandler[]
   /** Strategy for requests without a handler. Default `warn`. */
-  readonly onUnhandledFrame?: DefineNetworkOptions<[FetchSource]>['onUnhandledFrame']
+  readonly onUnhandledFrame?: msw.DefineNetworkOptions<[FetchSource]>['onUnhandledFrame']
 }
 
 /**
@@ -36,18 +37,18 @@ export interface FastNetworkOptions extends RealHostOptions {
 export function fastNetwork(
   sandbox: Answering & Pick<Sandbox, 'onDispose'>,
   options: FastNetworkOptions = {},
-): NetworkApi<[FetchSource]> {
+): msw.NetworkApi<[FetchSource]> {
   checkOptionNames('fastNetwork()', options, { handlers: true, onUnhandledFrame: true, realHosts: true })
   const { handlers = [], onUnhandledFrame = 'warn' } = options
   const source = new FetchSource(sandbox, options)
   sandbox.onDispose(() => source.disable())
-  return defineNetwork({ sources: [source], handlers: [...handlers], onUnhandledFrame, context: { quiet: true } })
+  return msw.defineNetwork({ sources: [source], handlers: [...handlers], onUnhandledFrame, context: { quiet: true } })
 }
 
 type Answering = Pick<Sandbox, 'owns' | 'fetch'> & Blocking & Partial<Pick<Sandbox, 'outbound'>>
 
 /** Passes each call of the global `fetch` to msw, as a frame (msw's word for an intercepted request). */
-export class FetchSource extends NetworkSource<FetchFrame> {
+export class FetchSource extends msw.NetworkSource<FetchFrame> {
   readonly #sandbox: Answering
   readonly #options: RealHostOptions
   #end: (() => void) | undefined
@@ -105,7 +106,7 @@ export class FetchSource extends NetworkSource<FetchFrame> {
 }
 
 /** One `fetch` request that msw's handlers process. */
-export class FetchFrame extends HttpNetworkFrame {
+export class FetchFrame extends msw.HttpNetworkFrame {
   readonly #before: Fetch
   readonly #resolve: (response: Response | Promise<Response>) => void
   readonly #reject: (reason: unknown) => void

@@ -1,7 +1,11 @@
-import { HttpHandler, HttpResponse, passthrough } from 'msw'
+import * as msw from 'msw'
 import { checkOptionNames } from '../kernel/nearest-name.js'
+import { checkPeer } from '../kernel/peers.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import { type Blocking, blockRealHosts, mayReachRealHosts, type RealHostOptions, strayed } from './real-hosts.js'
+
+// An import of single names would fail before this check if an old version does not export them.
+checkPeer('stuntdouble/msw', msw.HttpHandler !== undefined, { peer: 'msw', instead: 'use stuntdouble/fetch' })
 
 /**
  * Returns msw handlers for Node.js and browsers, which you combine with your own:
@@ -19,7 +23,7 @@ import { type Blocking, blockRealHosts, mayReachRealHosts, type RealHostOptions,
 export function mswHandlers(
   sandbox: Pick<Sandbox, 'owns' | 'fetch' | 'onDispose'> & Blocking & Partial<Pick<Sandbox, 'outbound'>>,
   options: RealHostOptions = {},
-): HttpHandler[] {
+): msw.HttpHandler[] {
   checkOptionNames('mswHandlers()', options, { realHosts: true })
   if (!mayReachRealHosts(sandbox, options)) blockUntilDisposed(sandbox)
   const owned = ({ url }: Request): boolean => sandbox.owns(url)
@@ -43,7 +47,7 @@ function blockUntilDisposed(sandbox: Blocking & Pick<Sandbox, 'onDispose'>): voi
  * msw handler that accepts a request if `takes(request)` returns true. msw before 2.12 accepts no predicate as the path
  * of a handler.
  */
-class Taking extends HttpHandler {
+class Taking extends msw.HttpHandler {
   readonly #takes: (request: Request) => boolean
 
   constructor(takes: (request: Request) => boolean, answer: (request: Request) => Promise<Response>) {
@@ -51,7 +55,7 @@ class Taking extends HttpHandler {
     this.#takes = takes
   }
 
-  override async parse({ request }: { readonly request: Request }): ReturnType<HttpHandler['parse']> {
+  override async parse({ request }: { readonly request: Request }): ReturnType<msw.HttpHandler['parse']> {
     return { match: { matches: this.#takes(request), params: {} }, cookies: {} }
   }
 }
@@ -62,7 +66,7 @@ class Taking extends HttpHandler {
  */
 function networkError(error: unknown, request: Request): Response {
   const broken = error instanceof TypeError && error.message === 'fetch failed'
-  if (broken || request.signal.aborted) return HttpResponse.error()
+  if (broken || request.signal.aborted) return msw.HttpResponse.error()
   throw error
 }
 
@@ -74,12 +78,12 @@ function networkError(error: unknown, request: Request): Response {
  * server.listen({ onUnhandledFrame: 'error' })
  * server.close()
  */
-export function passthroughHandlers(url: string | URL): HttpHandler[] {
+export function passthroughHandlers(url: string | URL): msw.HttpHandler[] {
   const { origin, pathname } = new URL(url)
   const below = pathname.replace(/\/$/, '')
   const inside = ({ url }: Request): boolean => {
     const asked = new URL(url)
     return asked.origin === origin && (asked.pathname === below || asked.pathname.startsWith(`${below}/`))
   }
-  return [new Taking(inside, async () => passthrough())]
+  return [new Taking(inside, async () => msw.passthrough())]
 }

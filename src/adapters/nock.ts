@@ -2,12 +2,21 @@ import nock from 'nock'
 import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
 import { gateOf } from '../kernel/clock.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
+import { checkPeer, installedVersion, isOlder, oldestPeers } from '../kernel/peers.js'
 import { isRealHost, realMgmtUrls } from '../protocol/dialect.js'
 import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { rawRequestOf } from '../protocol/web.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import { refuseLookups } from './lookup.js'
 import { type Blocking, blockRealHosts, mayReachRealHosts, type RealHostOptions, strayed } from './real-hosts.js'
+
+// nock 13 has the same functions as nock 14, so the version decides. CommonJS has only `__filename`, and ES modules have
+// only `import.meta.url`.
+const version = installedVersion('nock', typeof __filename === 'string' ? __filename : import.meta.url)
+checkPeer('stuntdouble/nock', version === undefined || !isOlder(version, oldestPeers.nock), {
+  peer: 'nock',
+  instead: 'use stuntdouble/fetch',
+})
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 

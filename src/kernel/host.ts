@@ -139,7 +139,8 @@ export function hostChannels(): HostChannels | undefined {
   return builtin('diagnostics_channel') as HostChannels | undefined
 }
 
-function builtin(name: string): unknown {
+/** Returns a module of Node.js without an import, or `undefined` if the host has none, as in browsers. */
+export function builtin(name: string): unknown {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
   return process?.getBuiltinModule?.(name)
 }

@@ -240,6 +240,25 @@ describe('init with an unclear project', () => {
     expect(out).toContain('vitest is not installed yet.')
   })
 
+  test.each([
+    ['ts-jest', "transform: { '\\\\.tsx?$': 'ts-jest' }"],
+    ['@swc/jest', "transform: { '\\\\.[jt]sx?$': '@swc/jest' }"],
+  ])('init writes a configuration of Jest that compiles TypeScript with %s', (transform, line) => {
+    const { out } = init(
+      projectWith({ ...manifest('jest', { dependencies: { [transform]: '*' } }), ...typescript }),
+      '--dry-run',
+    )
+    expect(out).toContain(line)
+    expect(out).toContain("setupFilesAfterEnv: ['./stuntdouble.setup.ts']")
+    // Without @types/jest, TypeScript does not know the global functions.
+    expect(out).toContain("import { expect, test } from '@jest/globals'")
+    expect(out).not.toContain('was not changed')
+  })
+
+  test.each(['vitest', 'jest'])('init for %s blocks unhandled outbound requests', (runner) => {
+    expect(init(projectWith(manifest(runner)), '--dry-run').out).toContain("onUnhandledOutbound: 'error', // ")
+  })
+
   test('init rejects a runner that is too old', () => {
     const folder = projectWith({
       ...manifest('vitest'),

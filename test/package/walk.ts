@@ -164,6 +164,7 @@ export async function typeErrors(
   folder: string,
   files: readonly string[],
   options: readonly string[] = usual,
+  compiler: 'typescript-7' | 'typescript' = 'typescript-7',
 ): Promise<string> {
   const strict = [
     '--noEmit',
@@ -175,9 +176,9 @@ export async function typeErrors(
     'false',
     '--skipDefaultLibCheck',
   ]
-  const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
+  const program = join(root, 'node_modules', compiler, 'bin/tsc')
   const stdout = await new Promise<string>((resolve) => {
-    execFile(process.execPath, [compiler, ...strict, ...options, ...files], { cwd: folder }, (_, text) => resolve(text))
+    execFile(process.execPath, [program, ...strict, ...options, ...files], { cwd: folder }, (_, text) => resolve(text))
   })
   // A message continues in indented lines.
   return stdout

@@ -46,6 +46,8 @@ export function specifierOf(entry: string): string {
 
 const root = new URL('../..', import.meta.url)
 
+const schemas = ['scenario', 'trace']
+
 /** Returns the required `exports` of package.json. */
 function exportsOf(): Record<string, unknown> {
   const rows: Record<string, unknown> = {}
@@ -55,13 +57,26 @@ function exportsOf(): Record<string, unknown> {
     const subpath = name === 'index' ? '.' : `./${name}`
     rows[subpath] = name in entries ? { import: esm, require: { types: file('d.cts'), default: file('cjs') } } : esm
   }
-  for (const schema of ['scenario', 'trace']) rows[`./${schema}.schema.json`] = `./dist/${schema}.schema.json`
+  for (const schema of schemas) rows[`./${schema}.schema.json`] = `./dist/${schema}.schema.json`
   return { ...rows, './package.json': './package.json' }
 }
 
-/** Returns package.json with these `exports`. */
+/**
+ * Returns the required `typesVersions` of package.json: where TypeScript finds the types of an entry with
+ * `moduleResolution: node`, which reads no `exports`. Such a project is CommonJS.
+ */
+function typesVersionsOf(): Record<string, Record<string, readonly string[]>> {
+  const rows = Object.keys({ ...entries, ...moduleEntries })
+    .filter((name) => name !== 'index')
+    .map((name): [string, string[]] => [name, [`./dist/${name}.${name in entries ? 'd.cts' : 'd.ts'}`]])
+  for (const schema of schemas) rows.push([`${schema}.schema.json`, [`./dist/${schema}.schema.json`]])
+  return { '*': Object.fromEntries(rows) }
+}
+
+/** Returns package.json with these `exports` and `typesVersions`. */
 function withExports(text: string): string {
-  return `${JSON.stringify({ ...JSON.parse(text), exports: exportsOf() }, null, 2)}\n`
+  const manifest = { ...JSON.parse(text), exports: exportsOf(), typesVersions: typesVersionsOf() }
+  return `${JSON.stringify(manifest, null, 2)}\n`
 }
 
 /** test/tsconfig.json with `paths`: tests and examples import the package by its own name, which means the sources. */

@@ -1,3 +1,6 @@
+import fc from 'fast-check'
+import { checkPeer } from '../../../src/kernel/peers.js'
+
 export type { ReceiverKeys } from '../../../matchers/signatures.js'
 export type { DeliveryInjectionPoint } from '../../../src/faults/points.js'
 export * as arb from './arb.js'
@@ -20,3 +23,8 @@ export type { CommandOptions } from './values/arbitraries.js'
 export type { GeneratedMessage, GeneratedSchedule, MessageArbitraryOptions } from './values/message-arbitraries.js'
 export type { StoreRequest, StoreRequestOptions } from './values/session-arbitraries.js'
 export { sendStoreRequests } from './values/session-arbitraries.js'
+
+checkPeer('stuntdouble/fast-check', fc.Value !== undefined, {
+  peer: 'fast-check',
+  instead: 'use stuntdouble/checks, which does not need it',
+})

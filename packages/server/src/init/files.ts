@@ -19,7 +19,7 @@ export function planFor(project: Project): InitPlan {
   const { execute, modules } = project
   const runs: Readonly<Record<ProjectRunner, string>> = {
     vitest: `${execute} vitest run stuntdouble`,
-    jest: `${modules && !project.typescript && project.config === undefined ? 'NODE_OPTIONS=--experimental-vm-modules ' : ''}${execute} jest stuntdouble.test`, // Jest compares this with whole paths, folders included.
+    jest: `${modules && project.transform === undefined && project.config === undefined ? 'NODE_OPTIONS=--experimental-vm-modules ' : ''}${execute} jest stuntdouble.test`, // Jest compares this with whole paths, folders included.
     playwright: `${execute} playwright test stuntdouble`,
     node: `node --test ${testPath(project)}`,
   }
@@ -49,6 +49,10 @@ function testPath(project: Project): string {
   return project.tests === '' ? name : `${project.tests}/${name}`
 }
 
+const options = `{
+  onUnhandledOutbound: 'error', // blocks a request to a host that the test did not register, and fails the test
+}`
+
 function setupText({ runner, modules, types }: Project): string {
   const about =
     '// The sandbox of all tests: it responds to their fetch calls, sets the environment that the SDKs read,\n// and resets before each test.\n'
@@ -66,13 +70,13 @@ after(() => sandbox.dispose())
   }
   const declared = types === undefined ? '' : `import '${types}'\n`
   if (modules)
-    return `${about}${declared}import { useSandbox } from 'stuntdouble/${runner}'\n\nexport const sandbox = useSandbox()\n`
-  return `${about}const { useSandbox } = require('stuntdouble/${runner}')\n\nmodule.exports = { sandbox: useSandbox() }\n`
+    return `${about}${declared}import { useSandbox } from 'stuntdouble/${runner}'\n\nexport const sandbox = useSandbox(${options})\n`
+  return `${about}const { useSandbox } = require('stuntdouble/${runner}')\n\nmodule.exports.sandbox = useSandbox(${options})\n`
 }
 
 /** Returns the new configuration file of the runner; `undefined` if the runner has one or needs none. */
 function configFor(project: Project): NewFile | undefined {
-  const { runner, typescript, typeModule } = project
+  const { runner, typescript, typeModule, transform } = project
   if (project.config !== undefined) return undefined
   const setup = `./${setupPath(project)}`
   if (runner === 'vitest') {
@@ -82,12 +86,13 @@ function configFor(project: Project): NewFile | undefined {
       text: `import { defineConfig } from 'vitest/config'\n\nexport default defineConfig({ test: { setupFiles: ['${setup}'] } })\n`,
     }
   }
-  // Jest with TypeScript needs a transform, which the user must choose.
-  if (runner !== 'jest' || typescript) return undefined
+  if (runner !== 'jest') return undefined
   const begin = typeModule ? 'export default' : 'module.exports ='
+  const files = transform === 'ts-jest' ? 'tsx?' : '[jt]sx?'
+  const compiled = transform === undefined ? '' : `  transform: { '\\\\.${files}$': '${transform}' },\n`
   return {
     path: 'jest.config.js',
-    text: `${begin} {\n  testEnvironment: 'node',\n  setupFilesAfterEnv: ['${setup}'],\n}\n`,
+    text: `${begin} {\n  testEnvironment: 'node',\n${compiled}  setupFilesAfterEnv: ['${setup}'],\n}\n`,
   }
 }
 
@@ -121,13 +126,15 @@ ${body}  assert.equal(traffic.ofType('attempt').length, 3, traffic.timeline())
 })
 `
   }
-  const own = runner === 'vitest' ? "import { expect, test } from 'vitest'\n" : ''
+  const functions =
+    runner === 'vitest' ? 'vitest' : project.typescript && !project.hasGlobalTypes ? '@jest/globals' : undefined
+  const own = functions === undefined ? '' : `import { expect, test } from '${functions}'\n`
   const imported = modules ? `${own}import { sandbox } from '${setup}'\n` : `const { sandbox } = require('${setup}')\n`
   return `${imported}\ntest('${title}', async () => {\n${given}${body}${expected}})\n`
 }
 
 function leftIn(project: Project): readonly string[] {
-  const { runner, config, typescript } = project
+  const { runner, config } = project
   const setup = `./${setupPath(project)}`
   if (runner !== 'playwright' && project.hasSetup(setupPath(project))) return []
   if (runner === 'playwright') {
@@ -137,9 +144,7 @@ function leftIn(project: Project): readonly string[] {
   }
   if (runner === 'vitest' && config !== undefined)
     return [`${config} was not changed. To use the sandbox in all tests, add test: { setupFiles: ['${setup}'] }.`]
-  if (runner === 'jest' && (config !== undefined || typescript))
-    return [
-      `${config ?? 'The configuration of Jest'} was not changed. To use the sandbox in all tests, add setupFilesAfterEnv: ['${setup}'].`,
-    ]
+  if (runner === 'jest' && config !== undefined)
+    return [`${config} was not changed. To use the sandbox in all tests, add setupFilesAfterEnv: ['${setup}'].`]
   return []
 }

@@ -1,19 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { UsageError } from '@stuntdouble/command-line'
+import { installedVersion, isOlder, oldestPeers } from '../../../../src/kernel/peers.js'
 import { plainText } from '../../../../src/report/safe-text.js'
 
 export const runners = ['vitest', 'jest', 'playwright', 'node'] as const
 export type ProjectRunner = (typeof runners)[number]
 
-/** Package of each runner, and its oldest supported version as major and minor number. */
-const packages: Readonly<Record<Exclude<ProjectRunner, 'node'>, { name: string; oldest: readonly [number, number] }>> =
-  {
-    vitest: { name: 'vitest', oldest: [3, 2] },
-    jest: { name: 'jest', oldest: [29, 0] },
-    playwright: { name: '@playwright/test', oldest: [1, 50] },
-  }
+/** Package of each runner. */
+const packages = { vitest: 'vitest', jest: 'jest', playwright: '@playwright/test' } as const
 
 /** Facts about a project, which is a folder with a package.json. */
 export interface Project {
@@ -21,6 +16,10 @@ export interface Project {
   readonly runner: ProjectRunner
   /** Whether tests in TypeScript need no further configuration. */
   readonly typescript: boolean
+  /** Package that compiles files for Jest. Without one, Jest uses Babel. */
+  readonly transform: 'ts-jest' | '@swc/jest' | undefined
+  /** Whether the types of Jest's global functions are installed. */
+  readonly hasGlobalTypes: boolean
   /** Whether files of the project can use `import`. */
   readonly modules: boolean
   /**
@@ -81,19 +80,22 @@ export function projectIn(folder: string, asked: ProjectRunner | undefined): Pro
     ...manifest.devDependencies,
   }
   const { runner, doubts } = runnerOf(known, manifest.scripts?.test ?? '', asked)
-  const version = runner === 'node' ? undefined : versionIn(folder, packages[runner].name)
+  const version = runner === 'node' ? undefined : installedVersion(packages[runner], join(folder, 'package.json'))
   const doubt = runner === 'node' ? undefined : doubtOf(runner, version)
-  const compiled = ['ts-jest', '@swc/jest'].some((name) => name in known)
+  const transform = (['ts-jest', '@swc/jest'] as const).find((name) => runner === 'jest' && name in known)
   const usesTypescript = existsSync(join(folder, 'tsconfig.json')) || 'typescript' in known
   const manager = managerOf(folder, above === undefined ? undefined : above.folder)
-  const typescript = usesTypescript && (runner === 'jest' ? compiled : runner !== 'node')
+  const typescript = usesTypescript && (runner === 'jest' ? transform !== undefined : runner !== 'node')
   const config = configOf(folder, runner, manifest)
   return {
     folder,
     runner,
     typescript,
-    types: typescript && runner === 'vitest' ? typesOf(version ?? known[packages.vitest.name]) : undefined,
-    modules: runner !== 'jest' || compiled || /experimental-vm-modules/.test(manifest.scripts?.test ?? ''),
+    types: typescript && runner === 'vitest' ? typesOf(version ?? known[packages.vitest]) : undefined,
+    transform,
+    hasGlobalTypes: '@types/jest' in known,
+    modules:
+      runner !== 'jest' || transform !== undefined || /experimental-vm-modules/.test(manifest.scripts?.test ?? ''),
     typeModule: manifest.type === 'module',
     config,
     hasSetup: (name) => config !== undefined && readFileSync(join(folder, config), 'utf8').includes(name),
@@ -135,7 +137,7 @@ function runnerOf(
   asked: ProjectRunner | undefined,
 ): { readonly runner: ProjectRunner; readonly doubts: readonly string[] } {
   if (asked !== undefined) return { runner: asked, doubts: [] }
-  const found = (['vitest', 'jest', 'playwright'] as const).filter((name) => packages[name].name in known)
+  const found = (['vitest', 'jest', 'playwright'] as const).filter((name) => packages[name] in known)
   const [first, ...others] = /\bnode\b.*--test\b/.test(script) ? (['node', ...found] as const) : found
   if (first === undefined) {
     return {
@@ -149,20 +151,12 @@ function runnerOf(
   return { runner: first, doubts }
 }
 
-function versionIn(folder: string, name: string): string | undefined {
-  for (const modules of createRequire(join(folder, 'package.json')).resolve.paths(name) ?? []) {
-    const path = join(modules, name, 'package.json')
-    if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
-  }
-  return undefined
-}
-
 /** Returns a message for a runner that is too old or not installed; otherwise `undefined`. */
 function doubtOf(runner: Exclude<ProjectRunner, 'node'>, version: string | undefined): string | undefined {
-  const { name, oldest } = packages[runner]
+  const name = packages[runner]
+  const oldest = oldestPeers[name]
   if (version === undefined) return `${name} is not installed yet.`
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return undefined
+  if (!isOlder(version, oldest)) return undefined
   return `${name} ${plainText(version)} is too old: stuntdouble supports ${oldest.join('.')} and later.`
 }
 

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { ownManifest, type Program } from '@stuntdouble/command-line'
+import { installedVersion, isOlder, oldestPeers, type Peer } from '../../../../src/kernel/peers.js'
 import { realHostsIn, upstashDialect } from '../../../../src/protocol/dialect.js'
 
 interface Finding {
@@ -33,7 +33,8 @@ const manifest = ownManifest()
 function node(): Finding {
   const wanted = manifest.engines.node
   const found = process.versions.node
-  if (satisfies(found, wanted)) return { state: 'good', text: `Node ${found}` }
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(wanted) ?? []
+  if (!isOlder(found, [Number(major), Number(minor)])) return { state: 'good', text: `Node ${found}` }
   return { state: 'bad', text: `Node ${found} is too old. Install Node ${wanted}.` }
 }
 
@@ -68,48 +69,20 @@ function peers(): Finding[] {
   const { packages } = upstashDialect
   const sdks = [packages.store, packages.queue, packages.workflow, packages.ratelimit]
   return [
-    ...Object.entries(manifest.peerDependencies).map(([name, range]) => installed(name, range)),
-    ...sdks.map((name) => installed(name, undefined)),
+    ...Object.keys(manifest.peerDependencies).map((name) => installed(name)),
+    ...sdks.map((name) => installed(name)),
   ].filter((finding) => finding !== undefined)
 }
 
-function installed(name: string, range: string | undefined): Finding | undefined {
-  const version = versionOf(name)
+function installed(name: string): Finding | undefined {
+  const version = installedVersion(name)
   if (version === undefined) return undefined
-  if (range === undefined || satisfies(version, range)) return { state: 'good', text: `${name} ${version}` }
+  const oldest = Object.hasOwn(oldestPeers, name) ? oldestPeers[name as Peer] : undefined
+  if (oldest === undefined || !isOlder(version, oldest)) return { state: 'good', text: `${name} ${plain(version)}` }
   return {
     state: 'bad',
-    text: `${name} ${version} is not supported (supported: ${range}). Run npm install -D ${name}@latest`,
+    text: `${name} ${plain(version)} is too old (supported: ${oldest.join('.')} and later). Run npm install -D ${name}@latest`,
   }
-}
-
-/**
- * Returns the installed version of a package. This function reads the package.json directly, because many packages do
- * not export their package.json.
- */
-function versionOf(name: string): string | undefined {
-  for (const directory of createRequire(join(process.cwd(), 'package.json')).resolve.paths(name) ?? []) {
-    const path = join(directory, name, 'package.json')
-    if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
-  }
-  return undefined
-}
-
-/**
- * Returns whether a range contains a version. This function supports only the ranges in the package.json of
- * stuntdouble: `>=22.12`, `^3.0.0`, and both joined by `||`.
- */
-function satisfies(version: string, range: string): boolean {
-  return range.split('||').some((one) => {
-    const wanted = numbers(one)
-    const found = numbers(version)
-    const order = found.map((part, at) => part - (wanted[at] ?? 0)).find((difference) => difference !== 0) ?? 0
-    return order >= 0 && (!one.trim().startsWith('^') || found[0] === wanted[0])
-  })
-}
-
-function numbers(version: string): number[] {
-  return (/\d+(?:\.\d+)*/.exec(version)?.[0] ?? '0').split('.').map(Number)
 }
 
 const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']

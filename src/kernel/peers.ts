@@ -1,0 +1,88 @@
+import { builtin } from './host.js'
+
+type OldestVersion = readonly [major: number, minor: number]
+
+/** The optional peers that have versions which are too old. */
+export type Peer =
+  | '@modelcontextprotocol/server'
+  | '@playwright/test'
+  | 'fast-check'
+  | 'jest'
+  | 'msw'
+  | 'nock'
+  | 'vitest'
+
+/** Oldest supported version of each. */
+export const oldestPeers: Readonly<Record<Peer, OldestVersion>> = {
+  '@modelcontextprotocol/server': [2, 0],
+  '@playwright/test': [1, 50],
+  'fast-check': [3, 0],
+  jest: [29, 0],
+  msw: [2, 0],
+  nock: [14, 0],
+  vitest: [3, 2],
+}
+
+/** What a part of this package needs. */
+interface PeerNeed {
+  readonly peer: Peer
+  /** Oldest version that this part supports, if it is newer than the one of the table. */
+  readonly oldest?: OldestVersion
+  /** What the user can do instead of an update: `use stuntdouble/fetch`. */
+  readonly instead: string
+}
+
+/**
+ * Throws if the installed version of a peer is too old. The ranges in package.json accept every version, because npm
+ * installs nothing at all if a version outside of a range is installed.
+ * @param part what needs the peer: `stuntdouble/msw`
+ * @param isSupported whether the peer has something that older versions lack. Bundles and browsers know no version
+ */
+export function checkPeer(part: string, isSupported: boolean, need: PeerNeed): void {
+  if (!isSupported) throw new Error(tooOld(part, need, installedVersion(need.peer)))
+}
+
+/** Returns the message about a peer that is too old. @param version the installed version, if it is known */
+export function tooOld(
+  part: string,
+  { peer, oldest = oldestPeers[peer], instead }: PeerNeed,
+  version: string | undefined,
+): string {
+  // The working directory can have another version than the package that imports the peer.
+  const installed = version !== undefined && isOlder(version, oldest) ? version : 'an older version'
+  const wanted = oldest[1] === 0 ? oldest[0] : oldest.join('.')
+  return `${part} needs ${peer} ${wanted} or newer (installed: ${installed}). Update ${peer}, or ${instead}.`
+}
+
+/** Returns whether a version is older than the oldest supported one. */
+export function isOlder(version: string, [major, minor]: OldestVersion): boolean {
+  const [ownMajor = 0, ownMinor = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
+  return ownMajor < major || (ownMajor === major && ownMinor < minor)
+}
+
+/**
+ * Returns the version of an installed package, or `undefined` if it is unknown, as in browsers.
+ * @param from path or URL of the file that imports the package. Default: a file in the working directory
+ */
+export function installedVersion(name: string, from?: string): string | undefined {
+  const { process } = globalThis as { process?: { cwd?(): string } }
+  const start = from ?? (process?.cwd === undefined ? undefined : `${process.cwd()}/package.json`)
+  const modules = builtin('module') as Modules | undefined
+  const files = builtin('fs') as Files | undefined
+  if (start === undefined || modules === undefined || files === undefined) return undefined
+  // Many packages do not export their package.json, so it is read as a file.
+  for (const folder of modules.createRequire(start).resolve.paths(name) ?? []) {
+    const path = `${folder}/${name}/package.json`
+    if (files.existsSync(path)) return (JSON.parse(files.readFileSync(path, 'utf8')) as { version: string }).version
+  }
+  return undefined
+}
+
+interface Modules {
+  createRequire(from: string): { readonly resolve: { paths(name: string): readonly string[] | null } }
+}
+
+interface Files {
+  existsSync(path: string): boolean
+  readFileSync(path: string, encoding: 'utf8'): string
+}
