@@ -10,7 +10,7 @@ export const alias = Object.entries({ ...entries, ...moduleEntries }).map(([name
 
 const root = ['test/**/', 'packages/*/test/**/', 'examples/**/']
 // Old versions of the runners are installed below `test/versions`, and some packages ship their own tests.
-const others = ['**/node_modules/**', 'test/package/**', 'test/twin/**']
+const others = ['**/node_modules/**', 'test/package/**', 'test/twin/**', 'examples/recipes/emulate/**']
 
 /**
  * The name of a file says its tier and whether it needs a process of its own: `x.test.ts`, `x.alone.full.test.ts`.

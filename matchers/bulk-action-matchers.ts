@@ -1,6 +1,10 @@
+import { formatDuration } from '../src/kernel/duration.js'
 import { plural } from '../src/kernel/plural.js'
 import type { EntryOf } from '../src/kernel/traffic-log.js'
+import type { BulkAction } from '../src/queue/bulk-actions.js'
 import { bulkActionText } from '../src/report/describe.js'
+import { plainText } from '../src/report/safe-text.js'
+import { timeSeenFrom } from '../src/report/shown-times.js'
 import { testOf } from './near-misses.js'
 import { checkPattern, type FieldsOf, filterField, numberField, textField, wordField } from './pattern-fields.js'
 import type { Or, Text } from './patterns.js'
@@ -46,7 +50,7 @@ export function hasBulkAction(received: unknown, pattern: BulkActionPattern = {}
     candidate: (entry) => ({ seq: entry.seq, at: entry.at, title: bulkActionText(entry, evidence.redaction) }),
     times: timesOf(matcher, options),
     noun: ['bulk action', 'bulk actions'],
-    hints: () => idHints(evidence),
+    hints: ([near]) => [...idHints(evidence), ...(near === undefined ? [] : progressHints(near.thing, evidence))],
   })
 }
 
@@ -62,5 +66,26 @@ function idHints(evidence: MatcherInput): readonly string[] {
   if (canceled === 0) return []
   return [
     `${plural(canceled, 'message was', 'messages were')} canceled by ID or with a FIFO queue, which is not a bulk action. Only a cancel by filters, or of everything, is one.`,
+  ]
+}
+
+/** The lists of bulk actions of a sandbox or of one queue. A log has none. */
+interface Listing {
+  readonly bulkActions?: readonly BulkAction[]
+}
+
+/** Returns a hint if the nearest action is in progress: what it has done, and when it ends. */
+function progressHints({ actionId, state }: EntryOf<'bulk-action'>, evidence: MatcherInput): readonly string[] {
+  if (state === 'FINISHED') return []
+  const { queues = [], workflows = [] } = evidence.received as Partial<Record<'queues' | 'workflows', Listing[]>>
+  const listings = [evidence.received as Listing, ...queues, ...workflows]
+  const action = listings.flatMap(({ bulkActions = [] }) => [...bulkActions]).find(({ id }) => id === actionId)
+  const now = evidence.context.now?.()
+  const { processed, total, endsAt } = action ?? {}
+  // The list of a remote sandbox does not have the time of the end.
+  if (endsAt === undefined || now === undefined) return []
+  const left = formatDuration(Math.max(0, endsAt - now))
+  return [
+    `Bulk action ${plainText(actionId)} is in progress until ${timeSeenFrom(endsAt, now)}, with ${processed} of ${total} processed. Await sandbox.clock.advance('${left}') first.`,
   ]
 }

@@ -7,6 +7,7 @@ import { quoted } from '../src/report/safe-text.js'
 import { compare, ValueDifference } from './compare-values.js'
 import { span } from './comparison-kinds.js'
 import { composeFailure, type MatcherFinding } from './failure/compose-failure.js'
+import { removedHint } from './failure/removed-key.js'
 import { withoutTtl } from './failure/without-ttl.js'
 import { literal } from './literal.js'
 import { type ComparedField, missLines } from './near-misses.js'
@@ -22,7 +23,7 @@ export interface KeyPattern {
    * Value of the key: a text for strings (an object or list is compared with the parsed JSON), an object for hashes, a
    * list for lists, a `Set` or list for sets, an object of scores for sorted sets, a list of entries for streams. For
    * arrays, a list with `null` for empty slots, or an object of values by index. For vector indexes, an object of
-   * vectors by ID, whose elements are compared as 32-bit floats.
+   * vectors by ID, whose elements are compared as 32-bit floats. A search index has no value.
    */
   readonly value?: unknown
   /** Remaining time: `'1h'`, milliseconds, or `null` for a key that does not expire. */
@@ -72,7 +73,7 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
       place,
       call: callLine(evidence, not, matcher, Object.keys(pattern).length === 0 ? [key] : [key, pattern]),
       ...(stored === undefined
-        ? missingKey(key, reader, evidence.redaction)
+        ? missingKey(key, reader, evidence)
         : presentKey(key, stored, compared, not, pattern, evidence)),
       // If a value is too small, an element may be missing.
       isMissing: !not,
@@ -106,17 +107,21 @@ function compareTtl(remaining: number | undefined, expected: unknown): readonly 
   return span(expected).differences(remaining)
 }
 
-function missingKey(key: string, reader: KeyReader, redaction: Redaction): KeyFailure {
+function missingKey(key: string, reader: KeyReader, evidence: MatcherInput): KeyFailure {
+  const { redaction } = evidence
   const keys = reader.keys().map((one) => text(one))
   const expected = `Expected a key ${literal(key)}. ${keys.length === 0 ? 'The store is empty.' : 'It does not exist.'}`
-  if (keys.length === 0) return { expected, parts: [] }
-  const near = nearestName(key, keys)
+  const removed = removedHint(utf8(key), reader.expiredAt(utf8(key)), evidence)
+  const hints = removed === undefined ? [] : [removed]
+  if (keys.length === 0) return { expected, parts: [], hints }
+  // A key that was removed is no misspelled one.
+  const near = removed === undefined ? nearestName(key, keys) : undefined
   const shown = keys.slice(0, 10).map((one) => quoted(one, 60, (given) => redaction.text(given)))
   const rest = keys.length - shown.length
   return {
     expected,
     parts: [[`  Keys: ${shown.join('  ')}${rest > 0 ? `  … and ${rest} more` : ''}`]],
-    hints: near === undefined ? [] : [`Did you mean the key ${literal(near)}?`],
+    hints: near === undefined ? hints : [`Did you mean the key ${literal(near)}?`],
   }
 }
 
@@ -140,6 +145,7 @@ function presentKey(
   const isEndless = stored.ttl === undefined && compared.some((one) => one.name === 'ttl' && one.differences.length > 0)
   const hints = [
     ...(isEndless ? [endlessHint(key, evidence)] : []),
+    ...(stored.type === 'search' && 'value' in pattern ? [indexHint(key, redaction)] : []),
     ...(isInSeconds ? [`A number as TTL is in milliseconds. For seconds, write '${ttl}s'.`] : []),
   ]
   return {
@@ -147,6 +153,11 @@ function presentKey(
     parts: [[line, ...missLines(compared, redaction)]],
     hints,
   }
+}
+
+/** Returns a hint about a value that is expected of a search index. */
+function indexHint(key: string, redaction: Redaction): string {
+  return `${quoted(key, 60, (given) => redaction.text(given))} is a search index, which has no value. Compare its type, the keys that it indexes, or the reply of SEARCH.QUERY.`
 }
 
 /**

@@ -24,6 +24,8 @@ export interface StoredValue {
 export interface KeyReader {
   read(key: Bytes): StoredValue | undefined
   keys(): readonly Bytes[]
+  /** Returns when a key expired that the store has not removed yet. */
+  expiredAt(key: Bytes): number | undefined
 }
 
 /** Returns a reader for the keys of a store. Its reads add no entry to the log. */
@@ -41,16 +43,24 @@ export function keyReaderOf(matcher: string, received: unknown): KeyReader {
     )
   }
   const { engine, peek: run } = internals
+  const isLive = (key: Bytes): boolean => engine.db.isLive(key)
   return {
     keys: () => {
       const keys: Bytes[] = []
-      engine.db.entries.forEach((_, key) => void keys.push(key))
+      engine.db.forEachStored((_, key) => void (isLive(key) && keys.push(key)))
       return keys
+    },
+    expiredAt: (wanted) => {
+      let found: number | undefined
+      engine.db.forEachStored((_, key, expiresAt) => {
+        if (key === wanted && !isLive(key)) found = expiresAt
+      })
+      return found
     },
     read: (key) => {
       // A read of an expired key deletes the key and logs an event. An assertion must not change the log, so do not
       // read such a key.
-      if (!engine.db.isLive(key)) return undefined
+      if (!isLive(key)) return undefined
       const type = String(run(latin1('TYPE'), key))
       if (type === 'none') return undefined
       const left = Number(run(latin1('PTTL'), key))
@@ -76,6 +86,13 @@ const readings: Readonly<Record<string, (key: Bytes, run: Run) => StoredPart>> =
   zset: (key, run) => scoresHeld(pairsOf(run(latin1('ZRANGE'), key, latin1('0'), latin1('-1'), latin1('WITHSCORES')))),
   array: (key, run) => slotsHeld(run(latin1('ARSCAN'), key, latin1('0'), highestIndex)),
   stream: (key, run) => valueHeld(streamEntries(run(latin1('XRANGE'), key, latin1('-'), latin1('+')))),
+  search: () => indexHeld,
+}
+
+/** A search index has a definition, but no value: its documents are other keys. */
+const indexHeld: StoredPart = {
+  shown: () => 'a search index',
+  compare: (expected) => [new ValueDifference(undefined, expected, '', { received: 'a search index' })],
 }
 
 function held(type: string, key: Bytes, run: Run): StoredPart {

@@ -112,6 +112,7 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
     [
       check('next', 'build of the Next.js recipe', [node, 'examples/recipes/next/nightly.ts']),
       check('sveltekit', 'build of the SvelteKit recipe', [node, 'examples/recipes/sveltekit/nightly.ts']),
+      check('emulate', 'the emulate recipe with the packed package', [node, 'examples/recipes/emulate/nightly.ts']),
     ],
     [
       check('redis-py', 'redis-py on the native port', [node, 'test/nightly/redis-py.ts']),

@@ -56,9 +56,12 @@ export function composeFailure(finding: MatcherFinding): FailureData {
   const way = wayBack(evidence, focus[0], place)
   const head: FailureData = {
     call: squeezed(call),
-    causes: proven,
+    causes: proven.map(withOneStop),
     expected,
-    hints: hints.filter((hint) => !proven.includes(hint)).slice(0, maxHints),
+    hints: hints
+      .filter((hint) => !proven.includes(hint))
+      .slice(0, maxHints)
+      .map(withOneStop),
     ...(focus[0] !== undefined && { nearest: focus[0] }),
     ...way,
   }
@@ -103,14 +106,20 @@ export function composeEnding(received: object, place: TestLocation | undefined,
   const head: FailureData = {
     causes: [...proven, ...asked]
       .filter((note) => said?.has(note) !== true && !message.includes(note))
-      .slice(0, maxNotes),
-    hints: withHints === true ? hints : [],
+      .slice(0, maxNotes)
+      .map(withOneStop),
+    hints: withHints === true ? hints.map(withOneStop) : [],
     ...wayBack(evidence, undefined, place),
   }
   if (chain.isEmpty) return head
   const above = [head.causes, head.hints].flatMap((lines = []) => (lines.length > 0 ? [...lines, ''] : []))
   const named = namedIn([message, ...(said ?? []), ...above])
   return { ...head, timeline: chain.lines(maxLines - above.length - 2, named, details) }
+}
+
+/** Returns a sentence with one stop. A sentence may end with an error of the app, which has its own stop. */
+function withOneStop(sentence: string): string {
+  return sentence.replace(/(?<!\.)([.!?])\.$/, '$1')
 }
 
 /** Returns a hint if the app did not use the sandbox. */

@@ -9,7 +9,7 @@ export interface WithoutTtl {
 }
 
 /** Keyspace events that replace a key and its TTL. Other events change the value of a key and keep its TTL. */
-const replacements = /^(?:set|restore|rename_to|copy_to|move_to|\w+store)$/
+export const replacements: RegExp = /^(?:set|restore|rename_to|copy_to|move_to|\w+store)$/
 
 /** Returns why a key has no TTL, if the log shows the reason. */
 export function withoutTtl(entries: readonly Entry[], key: Bytes): WithoutTtl | undefined {

@@ -152,13 +152,13 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Delivers a waiting message now.
+   * Delivers a waiting message now. Returns whether the message was waiting, so that it could be delivered.
    * @example
    * const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1d' })
-   * await sandbox.queue.deliverNow(id)
+   * expect(await sandbox.queue.deliverNow(id)).toBe(true)
    */
-  async deliverNow(id: string): Promise<void> {
-    await this.#wire.post(`${messagePath(id)}/deliver-now`)
+  async deliverNow(id: string): Promise<boolean> {
+    return ((await this.#wire.post(`${messagePath(id)}/deliver-now`)) as { wasWaiting: boolean }).wasWaiting
   }
 
   /**

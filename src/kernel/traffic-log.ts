@@ -300,14 +300,14 @@ export interface AttemptOutcome {
   readonly note?: string
 }
 
-/** A change of a message outside its attempts: the message was canceled, held back, or delivered now on request. */
+/** A change of a message outside its attempts: the message was canceled, held back, or its attempt was requested for now. */
 export interface MessageEntry {
   /** The entry is a change of a message outside its attempts. */
   readonly type: 'message'
   /** ID of the message (`msg_…`). */
   readonly messageId: string
   /**
-   * Change of the message. `WAITING`: its delivery is held back. `DELIVER_REQUESTED`: it is delivered now on request.
+   * Change of the message. `WAITING`: its delivery is held back. `DELIVER_REQUESTED`: its next attempt was requested for now.
    */
   readonly state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'DELIVER_REQUESTED'
   /** Reason for the change, such as `queue orders is paused`. Absent for cancellations. */

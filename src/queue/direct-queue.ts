@@ -380,16 +380,18 @@ export class Queue {
 
   /**
    * Delivers a waiting message now. The number of its retries and the delays of later retries stay unchanged.
+   * @returns `false` when the message does not wait, because it is being delivered, was canceled or has ended. The API
+   * then responds with 404
    * @throws RangeError when the log does not contain the message
    * @example
    * const { id } = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1d' })
-   * sandbox.queue.deliverNow(id)
+   * expect(sandbox.queue.deliverNow(id)).toBe(true)
    * await sandbox.clock.advance('1s')
    * expect(sandbox.queue).toHaveDelivered({ to: 'https://shop.test/orders' })
    */
-  deliverNow(id: string): void {
+  deliverNow(id: string): boolean {
     this.#inputs.record('deliverNow', id)
-    engineOf(this).courier.release(this.#known(id))
+    return engineOf(this).courier.release(this.#known(id))
   }
 
   #known(id: string): Message {

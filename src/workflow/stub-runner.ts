@@ -153,9 +153,9 @@ export class StubRunner implements StepScript {
     this.verbs.skipped('retryDelays')
     // The retry is planned only after the current attempt has ended. So release it with a timer, which fires after
     // that.
-    this.#clock.schedule(this.#engine.now(), 'a retry whose delay is skipped', () =>
-      this.#engine.queue.courier.release(message),
-    )
+    this.#clock.schedule(this.#engine.now(), 'a retry whose delay is skipped', () => {
+      this.#engine.queue.courier.release(message)
+    })
   }
 }
 

@@ -24,7 +24,12 @@ const files = globSync(
   {
     cwd: root,
     // These are separate projects that tests install and run.
-    exclude: ['**/node_modules/**', 'test/fixtures/{cases,inspected}/**', 'test/versions/**'],
+    exclude: [
+      '**/node_modules/**',
+      'test/fixtures/{cases,inspected}/**',
+      'test/versions/**',
+      'examples/recipes/emulate/**',
+    ],
   },
 )
 

@@ -13,7 +13,11 @@ export function printedBy(assertion: () => void): string {
   try {
     assertion()
   } catch (error) {
-    return (error as Error).message.replace(/\u001b\[\d+m/g, '')
+    const text = (error as Error).message.replace(/\u001b\[\d+m/g, '')
+    // Every sentence of every failure that a test prints has one stop.
+    const doubled = text.split('\n').find((line) => /^\S.*[^.][.!?]\.$/.test(line))
+    if (doubled !== undefined) throw new Error(`This line ends in two stops: ${doubled}`)
+    return text
   }
   throw new Error('The assertion held.')
 }

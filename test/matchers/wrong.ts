@@ -274,8 +274,8 @@ const ofTheStore: readonly Mutant[] = [
     'a key that is not there is taken for another',
     ['toHaveKey'],
     swap(stored, 'keyReaderOf', (_, readerOf, ...given) => {
-      const { keys, read } = readerOf(...given)
-      return { keys, read: (key) => read(key) ?? read(keys()[0]!) }
+      const reader = readerOf(...given)
+      return { ...reader, read: (key) => reader.read(key) ?? reader.read(reader.keys()[0]!) }
     }),
   ),
 ]

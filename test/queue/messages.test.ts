@@ -395,6 +395,27 @@ describe('delivering a message now [queue.md 1.5]', () => {
     expect(seen.count).toBe(1)
   })
 
+  test('deliverNow() returns whether the message was waiting, as the status of the request does', async () => {
+    const at = world()
+    const whileBusy: unknown[] = []
+    at.destinations.on(shop, async () => {
+      const { status } = await at.send('POST', `/v2/messages/${id}/retry`)
+      whileBusy.push(at.queue.deliverNow(id), status)
+      return new Response()
+    })
+    const { id } = at.queue.publish({ to: shop, delay: '1h' })
+    expect(at.queue.deliverNow(id)).toBe(true)
+    // The wish is in the timeline before the attempt, which has not been made yet.
+    expect(at.traffic.timeline()).toContain('DELIVER_REQUESTED: its next attempt was requested for now')
+    expect(at.traffic.ofType('attempt')).toEqual([])
+    await at.clock.drain()
+    expect(whileBusy).toEqual([false, 404])
+    expect(at.queue.deliverNow(id)).toBe(false)
+    const canceled = at.queue.publish({ to: shop, delay: '1h' })
+    at.queue.cancel(canceled.id)
+    expect(at.queue.deliverNow(canceled.id)).toBe(false)
+  })
+
   test('makes a waiting retry now and keeps the plan of its retries', async () => {
     const at = world()
     at.destinations.script(shop, [fault.status(500), fault.status(500), fault.pass()])

@@ -33,7 +33,7 @@ export function withFiles(name: string, page: string): string {
 }
 
 /** Files of a recipe that only this repository needs. A user's project has other ones, or none. */
-const ours = ['package.json', 'tsconfig.json', 'nightly.ts', 'vite.config.ts', 'src/app.html']
+const ours = ['package.json', 'package-lock.json', 'tsconfig.json', 'nightly.ts', 'vite.config.ts', 'src/app.html']
 
 /** Returns the files of a recipe that its page must show. Output of builds is in folders that begin with a dot. */
 export function filesOf(name: string): string[] {

@@ -3,8 +3,10 @@ import { basename, dirname, join } from 'node:path'
 
 /** A version that a test runs. */
 interface Run {
-  /** Where npm installs this version: a key of package-lock.json. */
+  /** Where npm installs this version: a key of the lock file. */
   readonly at: string
+  /** The lock file, if the version is not installed by `npm ci` of the repository. */
+  readonly lock?: string
   /** The test, relative to the repository. */
   readonly test: string
   /** Text by which the test, or a module that it imports, selects this version. */
@@ -56,6 +58,14 @@ export const compatibility: Readonly<Record<string, Readonly<Record<string, read
       old('clients', 'nock', 'test/adapters/nock14-oldest.alone.full.test.ts', 'versions/clients'),
     ],
     '@msw/data': [installed('@msw/data', 'test/fixtures/collections.test.ts', 'stuntdouble/msw-data')],
+    emulate: [
+      {
+        at: 'node_modules/emulate',
+        lock: 'examples/recipes/emulate/package-lock.json',
+        test: 'examples/recipes/emulate/nightly.ts',
+        by: "'node_modules/emulate'",
+      },
+    ],
     'fast-check': [installed('fast-check', 'packages/explore/test/policies.test.ts', 'stuntdouble/fast-check')],
     '@modelcontextprotocol/server': [
       installed('@modelcontextprotocol/server', 'packages/server/test/mcp-cli.full.test.ts', "'mcp'"),
@@ -94,11 +104,10 @@ export function uses(file: string, text: string, seen = new Set<string>()): bool
     .some((path) => !path.startsWith('src/') && existsSync(join(root, path)) && uses(path, text, seen))
 }
 
-function version(at: string): string {
-  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version?: string }> }
+function version({ at, lock = 'package-lock.json' }: Run): string {
+  const { packages } = JSON.parse(read(lock)) as { packages: Record<string, { version?: string }> }
   const found = packages[at]?.version
-  if (found === undefined)
-    throw new Error(`package-lock.json has no ${at}. Fix the row in test/support/sdk-compatibility.ts.`)
+  if (found === undefined) throw new Error(`${lock} has no ${at}. Fix the row in test/support/sdk-compatibility.ts.`)
   return found
 }
 
@@ -121,7 +130,7 @@ export function sdkCompatibility(): string {
     const rows = Object.entries(packages).map(([name, runs]) =>
       row(
         name,
-        runs.map(({ at }) => version(at)),
+        runs.map(version),
         runs.map(({ test }) => test),
       ),
     )

@@ -1,6 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
+import '../../matchers/vitest.js'
 import { evaluators } from '../../matchers/index.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
+import type { Sandbox } from '../../src/sandbox/sandbox.js'
+import { failureOf } from '../matchers/failure.js'
 import { connectedSandbox } from '../support/sandbox.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
@@ -63,6 +66,12 @@ test('the log states the limit and that this package enforces it', async () => {
   ])
   const refused = traffic.ofType('request').filter(({ response: answer }) => answer?.status === 429)
   expect(refused.map(({ response: answer }) => answer?.body)).toEqual(['{"error":"-1 EXCEEDS_LIMIT"}'])
+})
+
+test('a failed matcher ends the sentence of the limit with one stop', async () => {
+  const { world } = await played(tooMuch.steps!)
+  const text = failureOf(() => expect(world as Sandbox).toHaveWorkflowRun({ state: 'success' }))
+  expect(text).toMatch(/^Hint: .*context\.invoke\(\)\.$/m)
 })
 
 test('explain() states the limit, and not that the endpoint responded', async () => {

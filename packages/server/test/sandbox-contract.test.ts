@@ -237,9 +237,10 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       const { queue, clock, destinations } = sandbox
       const recorder = await destinations.record(shop)
       const { id } = await queue.publish({ to: shop, delay: '1h' })
-      await queue.deliverNow(id)
+      expect(await queue.deliverNow(id)).toBe(true)
       await clock.advance(0)
       expect(await recorder.count).toBe(1)
+      expect(await queue.deliverNow(id)).toBe(false)
       expect(await clock.now()).toBe(Date.parse('2030-01-01T09:00:00Z'))
     })
 

@@ -289,12 +289,15 @@ export class DeliveryScheduler {
   /**
    * Delivers a waiting message now. The number of its retries and the delays of later retries stay unchanged. [queue.md
    * 1.5]
+   * @returns `false` for a message that does not wait
    */
-  release(message: Message): void {
-    if (!this.#happens(message, { is: 'released', now: this.#options.clock.now() })) return
+  release(message: Message): boolean {
+    if (message.cancelRequested || !this.#happens(message, { is: 'released', now: this.#options.clock.now() }))
+      return false
     message.timer?.cancel()
-    this.#note(message, 'DELIVER_REQUESTED', 'delivered now on request')
+    this.#note(message, 'DELIVER_REQUESTED', 'its next attempt was requested for now')
     this.#setTimer(message)
+    return true
   }
 
   /** Schedules the delivery of a message that was held until the request that published it got its response. */

@@ -4,7 +4,7 @@ import { depthOf, type Json, type JsonObject } from '../values/json-value.js'
 import { type Aggregating, AggregationOptions, aggregationRefusal } from './aggregation-options.js'
 import { BucketCount } from './bucket-count.js'
 import { bucketOperators, type Inner } from './buckets.js'
-import { composite } from './composite.js'
+import { composite, exampleSources } from './composite.js'
 import { facetCounts } from './facet-counts.js'
 import { readObject } from './filter-syntax.js'
 import { metrics, singleValued } from './metrics.js'
@@ -32,6 +32,8 @@ function readOne(name: Bytes, given: Json, over: Aggregating, isOutermost: boole
   const [operator] = operators
   if (operator === undefined || operators.length > 1) throw aggregationRefusal(name, 'must have exactly one operator')
   const args = given.get(operator)!
+  if (operator === '$composite' && !(args instanceof Map))
+    throw aggregationRefusal(name, `operator '$composite' takes an object such as { "sources": ${exampleSources} }`)
   // [search.md 13: the same error text as for a missing property]
   if (!(args instanceof Map)) throw aggregationRefusal(name, "is missing required 'field' property")
   const options = new AggregationOptions(name, operator, args, over)

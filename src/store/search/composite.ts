@@ -133,15 +133,18 @@ function* combinations(lists: readonly (readonly Key[])[]): Generator<readonly K
 
 // ---- Sources ----------------------------------------------------------------------------------------------------
 
+/** Shown in errors about sources. */
+export const exampleSources = '[{ "shop": { "$terms": { "field": "shop" } } }]'
+
 function sourcesIn(options: AggregationOptions, over: Aggregating): Source[] {
   const given = options.get('sources')
-  if (!Array.isArray(given) || given.length === 0) throw options.refused('sources', 'a list with at least one source')
+  if (!Array.isArray(given) || given.length === 0) throw options.refused('sources', `a list such as ${exampleSources}`)
   const names = new Set<Bytes>()
   return given.map((one) => {
     const [name, definition] = onlyMember(one) ?? []
     const [operator, args] = onlyMember(definition) ?? []
     if (name === undefined || operator === undefined || !(args instanceof Map))
-      throw options.refused('sources', 'objects such as { "name": { "$terms": { "field": "name" } } }')
+      throw options.refused('sources', `a list such as ${exampleSources}, with one member in each object,`)
     if (names.has(name)) throw options.refused('sources', `one source for each name, not two for '${shown(name)}'`)
     names.add(name)
     return sourceOf(name, operator, new AggregationOptions(options.name, operator, args, over), over)
@@ -206,7 +209,10 @@ function keysFor(operator: Bytes, options: AggregationOptions): Keys {
       return { field, type: 'dt', keyOf: dateKeys(options) }
     }
     default:
-      throw aggregationRefusal(options.name, `operator '$composite' has an unknown source '${shown(operator)}'`)
+      throw aggregationRefusal(
+        options.name,
+        `operator '$composite' has an unknown source '${shown(operator)}'. The sources are $terms, $histogram and $dateHistogram`,
+      )
   }
 }
 

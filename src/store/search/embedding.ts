@@ -61,8 +61,12 @@ function checked(texts: readonly string[], vectors: unknown): readonly Float32Ar
     )
   }
   const wanted = 'embed() must return one Float32Array for each text'
-  if (!Array.isArray(vectors) || !vectors.every((one) => isOf('Float32Array', one)))
-    throw misuse(`${wanted} (got another value)`)
+  if (!Array.isArray(vectors)) throw misuse(`${wanted}, in an array (got ${kindOf(vectors)})`)
+  const wrong = vectors.findIndex((one) => !isOf('Float32Array', one))
+  if (wrong !== -1) {
+    const convert = Array.isArray(vectors[wrong]) ? '. Convert arrays with Float32Array.from()' : ''
+    throw misuse(`${wanted} (got ${kindOf(vectors[wrong])} as vector ${wrong + 1} of ${vectors.length})${convert}`)
+  }
   if (vectors.length !== texts.length) throw misuse(`${wanted} (texts: ${texts.length}, vectors: ${vectors.length})`)
   for (const vector of vectors) {
     if (vector.length === 0 || vector.length > maxDimension)
@@ -75,6 +79,13 @@ function checked(texts: readonly string[], vectors: unknown): readonly Float32Ar
 /** Unlike `instanceof`, this also recognizes objects of other realms, such as those of a test runner. */
 function isOf(kind: 'Float32Array' | 'Promise', value: unknown): boolean {
   return Object.prototype.toString.call(value) === `[object ${kind}]`
+}
+
+/** Returns what a value is, without its content, which may be long: `an array`, `a Float64Array`, `a string`. */
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  const kind = typeof value === 'object' ? Object.prototype.toString.call(value).slice(8, -1) : typeof value
+  return kind === 'Array' ? 'an array' : kind === 'Object' ? 'an object' : `a ${kind}`
 }
 
 function misuse(text: string): Error {

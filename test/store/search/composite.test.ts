@@ -231,7 +231,22 @@ describe('errors', () => {
     expect(() => page({ sources: [{ a: { $terms: { field: 'slow' } } }] })).toThrow(
       "ERR Aggregation 'by' operator '$terms' requires field 'slow' to be FAST",
     )
-    expect(() => run('SEARCH.AGGREGATE i {}', '{"by":{"$composite":[]}}')).toThrow(/^ERR Aggregation 'by' /)
+  })
+
+  it.each([
+    [
+      [],
+      `operator '$composite' takes an object such as { "sources": [{ "shop": { "$terms": { "field": "shop" } } }] }`,
+    ],
+    [{ sources: { shop: {} } }, `takes a list such as [{ "shop": { "$terms": { "field": "shop" } } }] for 'sources'`],
+    [{ sources: [{ name: 'a', $terms: { field: 'k' } }] }, 'with one member in each object,'],
+    [
+      { sources: [{ a: { terms: { field: 'k' } } }] },
+      "unknown source 'terms'. The sources are $terms, $histogram and $dateHistogram",
+    ],
+  ])('show the shape that is needed instead of %j', (given, needed) => {
+    fill(books)
+    expect(() => page(given)).toThrow(needed)
   })
 })
 

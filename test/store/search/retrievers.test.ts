@@ -283,11 +283,15 @@ describe('createSandbox({ embed })', () => {
 
   it.each([
     [() => [], 'must return one Float32Array for each text (texts: 1, vectors: 0)'],
-    [() => 'x', 'must return one Float32Array for each text (got another value)'],
+    [() => 'x', 'must return one Float32Array for each text, in an array (got a string)'],
+    [() => undefined, 'must return one Float32Array for each text, in an array (got undefined)'],
+    [() => new Float32Array(3), 'must return one Float32Array for each text, in an array (got a Float32Array)'],
     [
       (texts: readonly string[]) => texts.map(() => [1]),
-      'must return one Float32Array for each text (got another value)',
+      'must return one Float32Array for each text (got an array as vector 1 of 1). Convert arrays with Float32Array.from()',
     ],
+    [(texts: readonly string[]) => texts.map(() => new Float64Array(2)), '(got a Float64Array as vector 1 of 1)'],
+    [(texts: readonly string[]) => texts.map(() => null), '(got null as vector 1 of 1)'],
     [
       (texts: readonly string[]) => texts.map(() => new Float32Array(0)),
       'must return vectors of 1 to 32768 numbers (got 0)',

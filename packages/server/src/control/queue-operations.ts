@@ -169,12 +169,13 @@ export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/messages/:id/deliver-now',
-    summary: 'Delivers a waiting message now.',
+    summary:
+      'Delivers a waiting message now. Returns the message; `wasWaiting` is false if it was being delivered, canceled or had ended.',
     body: nothing,
     run: ({ queue }, _, { params }) => {
       const message = known(queue, params)
-      queue.deliverNow(message.id)
-      return messageView(message)
+      const wasWaiting = queue.deliverNow(message.id)
+      return { ...messageView(message), wasWaiting }
     },
   }),
   {
