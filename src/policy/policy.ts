@@ -96,9 +96,10 @@ export interface Policy {
   /** Maximum size in bytes of all keys and values, `undefined` for no limit. [store.md 10] */
   maxStorageSize: number | undefined
   /**
-   * What happens at `maxStorageSize`. `off`: one write can exceed the limit, and later writes are rejected until the
-   * size is below it. `optimistic-volatile`: keys are evicted before a write, until it fits, random keys with an expiration first, then any random keys. The seed decides which. A write
-   * that does not fit even then is rejected. [store.md 10, choice]
+   * What happens at `maxStorageSize`; without a `maxStorageSize`, nothing. `off`: one write can exceed the limit, and
+   * later writes are rejected until the size is below it. `optimistic-volatile`: keys are evicted before a write, until
+   * it fits, random keys with an expiration first, then any random keys. The seed decides which. A write that does not
+   * fit even then is rejected. [store.md 10, choice]
    */
   eviction: 'off' | 'optimistic-volatile'
   /** Maximum size in bytes of one key. [store.md 10] */

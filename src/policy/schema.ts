@@ -177,13 +177,7 @@ export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
       `policy.${v.getDotPath(issue)} must be ${expectedText(issue.expected)} (got ${issue.received}).`,
     )
   }
-  const policy: ResolvedPolicy = { ...defaultPolicy, ...resolved }
-  if (policy.eviction !== 'off' && policy.maxStorageSize === undefined) {
-    throw new TypeError(
-      `policy.eviction '${policy.eviction}' has no effect without policy.maxStorageSize. Set maxStorageSize to a number of bytes.`,
-    )
-  }
-  return policy
+  return { ...defaultPolicy, ...resolved }
 }
 
 /** Converts the type that a schema expects to a readable text: `("go" | "crontab")` becomes `"go" or "crontab"`. */

@@ -258,9 +258,4 @@ test('different seeds evict different keys', async () => {
 
 test('rejects an unknown value', () => {
   expect(() => createSandbox({ policy: { eviction: 'allkeys-lru' as 'off' } })).toThrow('policy.eviction')
-  // Without a size, nothing is ever evicted.
-  expect(() => createSandbox({ policy: { eviction: 'optimistic-volatile' } })).toThrow(
-    "policy.eviction 'optimistic-volatile' has no effect without policy.maxStorageSize. Set maxStorageSize to a number of bytes.",
-  )
-  expect(createSandbox({ policy: { eviction: 'off' } }).policy.maxStorageSize).toBeUndefined()
 })
