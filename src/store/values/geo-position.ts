@@ -152,8 +152,20 @@ export function distanceBetween(a: Position, b: Position): number {
   const latitudeA = a.latitude * degree
   const latitudeB = b.latitude * degree
   const up = sin((latitudeB - latitudeA) / 2)
-  const haversine = up * up + cos(latitudeA) * cos(latitudeB) * across * across
+  const haversine = up * up + cosineOfFirst(latitudeA) * cos(latitudeB) * across * across
   return 2 * earthRadius * asin(Math.sqrt(haversine))
+}
+
+let lastLatitude = 0
+let lastCosine = 1
+
+/** Returns the cosine of the first latitude, which is the same for all positions of a search. */
+function cosineOfFirst(latitude: number): number {
+  if (latitude !== lastLatitude) {
+    lastLatitude = latitude
+    lastCosine = cos(latitude)
+  }
+  return lastCosine
 }
 
 function alongMeridian(latitudeA: number, latitudeB: number): number {
