@@ -57,7 +57,7 @@ function argument(random: ReturnType<typeof createRandom>): number {
 }
 
 describe('a result is the double that is nearest to the true value', () => {
-  test.each(Object.keys(exactly) as Name[])('%s', (name) => {
+  test.each(Object.keys(exactly) as Name[])('%s', { timeout: 300_000 }, (name) => {
     const random = createRandom(41).fork(name)
     const isWithinOne = name === 'asin' || name === 'acos'
     const wrong: unknown[] = []
