@@ -1,5 +1,6 @@
 import { formatDuration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
+import { exp } from '../kernel/portable-math.js'
 import type { AttemptOutcome, EntryOf } from '../kernel/traffic-log.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Findings, Invariant } from './invariant.js'
@@ -112,10 +113,8 @@ function expectedDelay(
 
 /** Returns e^(f·n) seconds for retry number n, limited by the maximum retry delay. [queue.md 5.2] */
 function backoff(retried: number, { backoffFactor, maxRetryDelay, roundBackoff }: ResolvedPolicy): Expected {
-  const seconds = Math.min(Math.E ** (backoffFactor * (retried + 1)), maxRetryDelay / 1000)
-  // `Math.E ** x` may differ from `Math.exp(x)` in the last digit. That matters only near a whole number of seconds.
-  const near = Math.abs(seconds - Math.round(seconds)) < 1e-6 ? Math.round(seconds) : seconds
-  return { delay: roundBackoff ? Math.floor(near) * 1000 : Math.round(near * 1000), rule: 'the default backoff' }
+  const seconds = Math.min(exp(backoffFactor * (retried + 1)), maxRetryDelay / 1000)
+  return { delay: roundBackoff ? Math.floor(seconds) * 1000 : Math.round(seconds * 1000), rule: 'the default backoff' }
 }
 
 const askingHeaders = [

@@ -18,7 +18,8 @@ export function formatFloat32(value: number): string {
   // digits are always enough.
   if (size >= 1e-6 && size < 1e6) {
     // A quotient of exact numbers is the double that is nearest to the decimal, and far faster than a text.
-    let scale = 10 ** (5 - Math.floor(Math.log10(size)))
+    let scale = 1
+    while (size * scale < 1e5) scale *= 10
     for (let digits = 6; digits < 9; digits++) {
       const short = Math.round(value * scale) / scale
       if (Math.fround(short) === value) return String(short)

@@ -1,6 +1,7 @@
 import { type Bytes, fromArray, isAscii, latin1, toArray, utf8 } from '../kernel/bytes.js'
 import type { Gate } from '../kernel/gate.js'
 import { ConnectionBroken } from '../kernel/http.js'
+import { standardHeaders } from '../kernel/standard-headers.js'
 import type { Exchange, RawRequest, RawResponse } from './service.js'
 
 // Converts between `Request` and `Response` of the host and the plain values of the engine. Creating a `Request` takes
@@ -33,7 +34,7 @@ export function rawRequestOf(request: Request): RawRequest {
   return {
     method: request.method.toUpperCase(),
     url: request.url,
-    headers: [...request.headers],
+    headers: standardHeaders([...request.headers], request.body !== null),
     body: async () => (request.body === null ? latin1('') : fromArray(new Uint8Array(await request.arrayBuffer()))),
     signal: request.signal,
   }

@@ -1,6 +1,7 @@
 import { daysSinceEpoch } from '../../kernel/cron.js'
 import { formatDuration, goDuration } from '../../kernel/duration.js'
 import { type HeaderList, headerOf, statusText } from '../../kernel/http.js'
+import { exp } from '../../kernel/portable-math.js'
 import type { ResolvedPolicy } from '../../policy/policy.js'
 import type { RawOutcome } from '../message/message.js'
 import type { AttemptVerdict, RetryWait } from '../message/state.js'
@@ -94,7 +95,7 @@ function backoff(retried: number, policy: ResolvedPolicy, why: string): RetryWai
  * whole seconds. [queue.md 5.2]
  */
 export function defaultBackoff(n: number, policy: ResolvedPolicy): number {
-  const seconds = Math.min(policy.maxRetryDelay / 1000, Math.exp(policy.backoffFactor * n))
+  const seconds = Math.min(policy.maxRetryDelay / 1000, exp(policy.backoffFactor * n))
   return policy.roundBackoff ? Math.floor(seconds) * 1000 : Math.round(seconds * 1000)
 }
 

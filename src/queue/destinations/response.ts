@@ -1,6 +1,7 @@
-import { type Bytes, fromArray } from '../../kernel/bytes.js'
+import { type Bytes, fromArray, isUtf8 } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
 import { hostTurn } from '../../kernel/host.js'
+import { standardHeaders } from '../../kernel/standard-headers.js'
 import type { RawOutcome } from '../message/message.js'
 import { networkErrors } from './delivery-script.js'
 import type { HeldResponse } from './network.js'
@@ -40,7 +41,9 @@ export function isResponse(answer: object): answer is Response {
 }
 
 /** Returns text that says why the body of a `Response` cannot be read. Returns `undefined` if it can be read. */
-export function unreadable({ bodyUsed, body }: Response): string | undefined {
+export function unreadable(response: Response): string | undefined {
+  // Bun derives the content type from the body until the body is a stream, so the headers are read first.
+  const { headers: _, bodyUsed, body } = response
   const next = 'Return a new Response each time.'
   if (bodyUsed) return `a Response whose body was already read, which is possible only once. ${next}`
   if (body?.locked === true) return `a Response whose body is locked by another reader. ${next}`
@@ -72,7 +75,9 @@ export async function replyOfResponse(
   if (reason !== undefined) throw new UnusableResponse(`${from} returned ${reason}`)
   const headers = headersOf(response, from)
   try {
-    return { status, headers, body: await bodyOf(response, most, held) }
+    const body = await bodyOf(response, most, held)
+    // A response of the network has a URL, and exactly the headers that were sent.
+    return { status, headers: response.url ? headers : standardHeaders(headers, body !== '' && isUtf8(body)), body }
   } catch (error) {
     throw new BrokenBody(`${from} responded, but the body broke off: ${errorText(error)}`, { cause: error })
   } finally {

@@ -1,4 +1,5 @@
 import { plural } from '../../kernel/plural.js'
+import { exp, pow } from '../../kernel/portable-math.js'
 
 /** Parsed expression for the delay before a retry. It is evaluated after every failed attempt. */
 export interface RetryExpression {
@@ -15,10 +16,10 @@ type Node = (retried: number) => number
 /** Functions that an expression may call: number of arguments, and implementation. [queue.md 5.2] */
 export const retryFunctions: Readonly<Record<string, readonly [arity: number, run: (x: number, y: number) => number]>> =
   {
-    pow: [2, (x, y) => x ** y],
+    pow: [2, pow],
     sqrt: [1, Math.sqrt],
     abs: [1, Math.abs],
-    exp: [1, Math.exp],
+    exp: [1, exp],
     floor: [1, Math.floor],
     ceil: [1, Math.ceil],
     round: [1, Math.round],

@@ -13,9 +13,11 @@ const sparseRoom = 10
 
 export function figuresOf(array: ArrayValue, isFull: boolean): Readonly<Record<string, Reply>> {
   const { sizes, highest, directories } = slicesOf(array)
+  let directorySize = 1
+  while (directorySize <= highest && directorySize < directoryRoom) directorySize *= 2
   const figures = {
     slices: sizes.length,
-    'directory-size': Math.min(2 ** Math.ceil(Math.log2(highest + 1)), directoryRoom),
+    'directory-size': directorySize,
     'super-dir-entries': highest < directoryRoom ? 0 : directories,
     'slice-size': sliceSize,
   }

@@ -169,7 +169,7 @@ const comparedPerUnit = 128
  * elements.
  */
 function roundsOf(count: number): number {
-  return 1 + Math.ceil(Math.log2(count + 1))
+  return 33 - Math.clz32(count)
 }
 
 /**

@@ -54,7 +54,7 @@ export function composite(options: AggregationOptions, over: Aggregating, inner:
   }
   const sorted = (buckets: Iterable<Bucket>): Bucket[] => {
     const all = [...buckets]
-    const depth = Math.ceil(Math.log2(all.length + 1))
+    const depth = 32 - Math.clz32(all.length)
     work.charge(depth * all.reduce((sum, { keys }) => sum + weightOf(keys), 0))
     return all.sort((a, b) => compare(a.keys, b.keys)).slice(0, size)
   }

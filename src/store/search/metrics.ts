@@ -144,7 +144,7 @@ function extendedStats(values: readonly number[], sigma: number): Pairs {
   const count = values.length
   const mean = count === 0 ? null : total(values) / count
   const squares = values.reduce((sum, value) => sum + value * value, 0)
-  const spread = mean === null ? null : values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+  const spread = mean === null ? null : values.reduce((sum, value) => sum + (value - mean) * (value - mean), 0)
   const population = spread === null ? null : spread / count
   const sampling = spread === null || count < 2 ? null : spread / (count - 1)
   const root = (value: number | null) => (value === null ? null : Math.sqrt(value))

@@ -1,3 +1,4 @@
+import { log, log10 } from '../../kernel/portable-math.js'
 import type { Content } from './content.js'
 import type { FieldValue, Modifier, ScoreFunction } from './query-options.js'
 
@@ -6,12 +7,12 @@ const functions: Readonly<
   Record<Modifier, { readonly of: (value: number) => number; readonly isValid: (value: number) => boolean }>
 > = {
   NONE: { of: (value) => value, isValid: () => true },
-  LOG: { of: Math.log10, isValid: (value) => value > 0 },
-  LOG1P: { of: (value) => Math.log10(value + 1), isValid: (value) => value > -1 },
-  LOG2P: { of: (value) => Math.log10(value + 2), isValid: (value) => value > -2 },
-  LN: { of: Math.log, isValid: (value) => value > 0 },
-  LN1P: { of: (value) => Math.log(value + 1), isValid: (value) => value > -1 },
-  LN2P: { of: (value) => Math.log(value + 2), isValid: (value) => value > -2 },
+  LOG: { of: log10, isValid: (value) => value > 0 },
+  LOG1P: { of: (value) => log10(value + 1), isValid: (value) => value > -1 },
+  LOG2P: { of: (value) => log10(value + 2), isValid: (value) => value > -2 },
+  LN: { of: log, isValid: (value) => value > 0 },
+  LN1P: { of: (value) => log(value + 1), isValid: (value) => value > -1 },
+  LN2P: { of: (value) => log(value + 2), isValid: (value) => value > -2 },
   SQUARE: { of: (value) => value * value, isValid: () => true },
   SQRT: { of: Math.sqrt, isValid: (value) => value >= 0 },
   RECIPROCAL: { of: (value) => 1 / value, isValid: (value) => value !== 0 },

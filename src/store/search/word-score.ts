@@ -1,3 +1,4 @@
+import { log } from '../../kernel/portable-math.js'
 import type { TextField } from './text-field.js'
 
 /**
@@ -27,7 +28,7 @@ export function phraseScore(field: TextField, documents: readonly number[]): (id
 }
 
 function rarity({ documentCount }: TextField, documents: number): number {
-  return Math.log(1 + (documentCount - documents + 0.5) / (documents + 0.5))
+  return log(1 + (documentCount - documents + 0.5) / (documents + 0.5))
 }
 
 function scoreOf(field: TextField, rarity: number): (id: number, count: number) => number {

@@ -3,6 +3,7 @@
  * redis 7.0, so that results are the same, and the order of unsorted results as well.
  */
 import type { Bytes } from '../../kernel/bytes.js'
+import { asin, cos, sin } from '../../kernel/portable-math.js'
 
 export interface Position {
   readonly longitude: number
@@ -146,13 +147,25 @@ function gatherBits(value: number): number {
 
 /** Returns the great-circle distance in meters. */
 export function distanceBetween(a: Position, b: Position): number {
-  const across = Math.sin((b.longitude * degree - a.longitude * degree) / 2)
+  const across = sin((b.longitude * degree - a.longitude * degree) / 2)
   if (across === 0) return alongMeridian(a.latitude, b.latitude)
   const latitudeA = a.latitude * degree
   const latitudeB = b.latitude * degree
-  const up = Math.sin((latitudeB - latitudeA) / 2)
-  const haversine = up * up + Math.cos(latitudeA) * Math.cos(latitudeB) * across * across
-  return 2 * earthRadius * Math.asin(Math.sqrt(haversine))
+  const up = sin((latitudeB - latitudeA) / 2)
+  const haversine = up * up + cosineOfFirst(latitudeA) * cos(latitudeB) * across * across
+  return 2 * earthRadius * asin(Math.sqrt(haversine))
+}
+
+let lastLatitude = 0
+let lastCosine = 1
+
+/** Returns the cosine of the first latitude, which is the same for all positions of a search. */
+function cosineOfFirst(latitude: number): number {
+  if (latitude !== lastLatitude) {
+    lastLatitude = latitude
+    lastCosine = cos(latitude)
+  }
+  return lastCosine
 }
 
 function alongMeridian(latitudeA: number, latitudeB: number): number {
@@ -259,13 +272,16 @@ function boundingBox(shape: Shape): Bounds {
   const up = halfHeight / earthRadius / degree
   // At the edge nearer to the pole, the same width spans more degrees.
   const widest = latitude < 0 ? latitude - up : latitude + up
-  const across = halfWidth / earthRadius / Math.cos(widest * degree) / degree
+  const across = halfWidth / earthRadius / cos(widest * degree) / degree
   return { west: longitude - across, east: longitude + across, south: latitude - up, north: latitude + up }
 }
 
 /** Returns the smallest cell around the center that, together with its neighbors, covers the shape. */
 function fittingCell(shape: Shape, bounds: Bounds): { step: number; center: Cell } {
-  const reach = shape.kind === 'circle' ? shape.radius : Math.sqrt((shape.width / 2) ** 2 + (shape.height / 2) ** 2)
+  const reach =
+    shape.kind === 'circle'
+      ? shape.radius
+      : Math.sqrt((shape.width / 2) * (shape.width / 2) + (shape.height / 2) * (shape.height / 2))
   const step = estimateStep(reach, shape.center.latitude)
   const center = cellOf(shape.center, step, latitudeLimit)
   const covered =

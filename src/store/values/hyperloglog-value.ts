@@ -150,7 +150,7 @@ function tau(start: number): number {
     x = Math.sqrt(x)
     before = sum
     y *= 0.5
-    sum -= (1 - x) ** 2 * y
+    sum -= (1 - x) * (1 - x) * y
   } while (before !== sum)
   return sum / 3
 }

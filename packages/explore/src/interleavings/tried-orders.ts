@@ -246,7 +246,8 @@ function ordersOf(turns: readonly number[]): number {
 
 /** Rounds to two significant digits. */
 function rounded(given: number): number {
-  const unit = 10 ** Math.max(0, Math.floor(Math.log10(given)) - 1)
+  let unit = 1
+  while (given / unit >= 100) unit *= 10
   return Math.round(given / unit) * unit
 }
 

@@ -1,16 +1,8 @@
+import { pow } from '../../../../src/kernel/portable-math.js'
 import { longComparison } from '../runtime/activation.js'
 import type { CallSite, LuaValue } from '../runtime/lua-value.js'
 import type { ArithmeticEvent, OperationSite } from '../runtime/operations.js'
-import {
-  arithmetic,
-  arithmeticEvents,
-  equals,
-  lessOrEqual,
-  lessThan,
-  modulo,
-  power,
-  sameText,
-} from '../runtime/operations.js'
+import { arithmetic, arithmeticEvents, equals, lessOrEqual, lessThan, modulo, sameText } from '../runtime/operations.js'
 import type { Expression } from '../syntax/syntax-tree.js'
 import type { CompiledCondition, Compiler, Evaluate } from './frame.js'
 import { isReadLate, operationOf } from './operands.js'
@@ -157,7 +149,7 @@ function withConstant(event: ArithmeticEvent, left: Evaluate, constant: number, 
     default:
       return (frame) => {
         const a = left(frame)
-        return typeof a === 'number' ? power(a, constant) : arithmetic('__pow', a, constant, operation)
+        return typeof a === 'number' ? pow(a, constant) : arithmetic('__pow', a, constant, operation)
       }
   }
 }
@@ -203,7 +195,7 @@ function withBoth(event: ArithmeticEvent, left: Evaluate, right: Evaluate, opera
       return (frame) => {
         const a = left(frame)
         const b = right(frame)
-        if (typeof a === 'number' && typeof b === 'number') return power(a, b)
+        if (typeof a === 'number' && typeof b === 'number') return pow(a, b)
         return arithmetic('__pow', a, b, operation)
       }
   }

@@ -33,7 +33,7 @@ class Packer {
 
   #big(value: number, size: number): void {
     for (let shift = size - 1; shift >= 0; shift--) {
-      this.bytes += String.fromCharCode(Math.floor(value / 256 ** shift) % 256)
+      this.bytes += String.fromCharCode(Math.floor(value / 2 ** (8 * shift)) % 256)
     }
   }
 

@@ -1,9 +1,25 @@
+import {
+  acos,
+  asin,
+  atan,
+  atan2,
+  cos,
+  cosh,
+  exp,
+  exponentOf,
+  log,
+  log10,
+  pow,
+  sin,
+  sinh,
+  tan,
+  tanh,
+} from '../../../../src/kernel/portable-math.js'
 import type { RandomState } from '../runtime/activation.js'
 import { argumentError, hostError, vm } from '../runtime/activation.js'
 import { checkInt, checkNumber, library } from '../runtime/library-arguments.js'
 import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/lua-value.js'
 import { scale2 } from '../runtime/number-text.js'
-import { power } from '../runtime/operations.js'
 
 function unary(compute: (value: number) => number): LuaFunction {
   return (...args: LuaValue[]) => compute(checkNumber(args, 0))
@@ -52,17 +68,8 @@ function modf(...args: LuaValue[]): Result {
 function frexp(...args: LuaValue[]): Result {
   const value = checkNumber(args, 0)
   if (value === 0 || !Number.isFinite(value)) return [value, 0]
-  let exponent = Math.max(-1023, Math.floor(Math.log2(Math.abs(value))) + 1)
-  let fraction = scale2(value, -exponent)
-  while (Math.abs(fraction) < 0.5) {
-    fraction *= 2
-    exponent--
-  }
-  while (Math.abs(fraction) >= 1) {
-    fraction /= 2
-    exponent++
-  }
-  return [fraction, exponent]
+  const exponent = exponentOf(Math.abs(value)) + 1
+  return [scale2(value, -exponent), exponent]
 }
 
 // Random numbers. `math.random` uses the 48-bit generator of `drand48`, as in redis-server, and not the generator of
@@ -109,15 +116,15 @@ export function initialRandom(): RandomState {
 
 export const mathLibrary: LuaTable = library({
   abs: unary(Math.abs),
-  acos: unary(Math.acos),
-  asin: unary(Math.asin),
-  atan: unary(Math.atan),
-  atan2: binary(Math.atan2),
+  acos: unary(acos),
+  asin: unary(asin),
+  atan: unary(atan),
+  atan2: binary(atan2),
   ceil: unary(Math.ceil),
-  cos: unary(Math.cos),
-  cosh: unary(Math.cosh),
+  cos: unary(cos),
+  cosh: unary(cosh),
   deg: unary((value) => value / (Math.PI / 180)),
-  exp: unary(Math.exp),
+  exp: unary(exp),
   floor: unary(Math.floor),
   fmod: remainder,
   frexp,
@@ -126,20 +133,20 @@ export const mathLibrary: LuaTable = library({
     const power = checkInt(args, 1)
     return scale2(checkNumber(args, 0), power)
   },
-  log: unary(Math.log),
-  log10: unary(Math.log10),
+  log: unary(log),
+  log10: unary(log10),
   max,
   min,
   mod: remainder,
   modf,
   pi: Math.PI,
-  pow: binary(power),
+  pow: binary(pow),
   rad: unary((value) => value * (Math.PI / 180)),
   random,
   randomseed,
-  sin: unary(Math.sin),
-  sinh: unary(Math.sinh),
+  sin: unary(sin),
+  sinh: unary(sinh),
   sqrt: unary(Math.sqrt),
-  tan: unary(Math.tan),
-  tanh: unary(Math.tanh),
+  tan: unary(tan),
+  tanh: unary(tanh),
 })

@@ -1,3 +1,4 @@
+import { pow } from '../../../../src/kernel/portable-math.js'
 import {
   callAt,
   chargeComparison,
@@ -170,7 +171,7 @@ function compute(event: ArithmeticEvent, left: number, right: number): number {
     case '__mod':
       return modulo(left, right)
     case '__pow':
-      return power(left, right)
+      return pow(left, right)
     case '__unm':
       return -left
   }
@@ -178,15 +179,6 @@ function compute(event: ArithmeticEvent, left: number, right: number): number {
 
 export function modulo(left: number, right: number): number {
   return left - Math.floor(left / right) * right
-}
-
-/**
- * Computes a power as C's `pow` does. Unlike in JavaScript, 1 to the power of NaN or infinity is 1, and -1 to the power
- * of infinity is 1.
- */
-export function power(left: number, right: number): number {
-  if (left === 1 || (left === -1 && !Number.isFinite(right) && !Number.isNaN(right))) return 1
-  return left ** right
 }
 
 export function arithmetic(

@@ -121,5 +121,5 @@ const nodeHost: NodeHost = {
     unref(timer)
     return () => hostClearTimeout(timer)
   },
-  random: Math.random.bind(Math),
+  random: () => Math.random(),
 }
