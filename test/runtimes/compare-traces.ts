@@ -6,34 +6,35 @@ interface ExcludedPart {
   readonly without: (key: string, value: unknown) => unknown
 }
 
-const runtimeHeader = 'upstash-telemetry-runtime'
+const namesRuntime = (header: unknown): boolean =>
+  Array.isArray(header) && /^upstash-telemetry-(?:platform|runtime)$/i.test(String(header[0]))
 
 /** All parts of a trace that the comparison ignores. They are listed in docs/runtimes.md. */
 export const excludedParts: readonly ExcludedPart[] = [
   {
-    title: 'source locations',
-    reason: 'The lines of a stack are different where a bundler transforms the tests.',
-    without: (key, value) => (key === 'location' ? undefined : value),
-  },
-  {
-    title: 'texts of errors that the engine throws',
-    reason: 'JavaScriptCore and V8 have different words for the same error, and different stacks.',
-    without: (key, value) => (key === 'stack' ? undefined : value),
+    title: 'texts of errors that the engine throws, with their source locations',
+    reason: 'JavaScriptCore and V8 word the same error differently, and a bundler changes the lines of a stack.',
+    without: (key, value) =>
+      typeof value === 'string' && /^(?:body|note)$/.test(key) ? value.replace(/(\w*Error): .*/s, '$1') : value,
   },
   {
     title: 'headers that name the runtime',
     reason: 'The SDKs send the name and version of the runtime in a header.',
     without: (_key, value) => {
-      if (Array.isArray(value) && value[0] === runtimeHeader) return [runtimeHeader]
+      if (Array.isArray(value)) return value.filter((item) => !namesRuntime(item))
       // A batch has the headers of its messages in its body.
-      return typeof value === 'string' ? value.replace(/("upstash-telemetry-runtime":)"[^"]*"/g, '$1""') : value
+      return typeof value === 'string' ? value.replace(/"upstash-telemetry-(?:platform|runtime)":"[^"]*",/g, '') : value
     },
   },
   {
-    title: '`possibleCauses`',
+    title: 'causes of outbound requests: `cause` and `possibleCauses`',
     reason:
-      'Without `AsyncLocalStorage`, an outbound request of several concurrent handlers lists all of them in place of its cause.',
-    without: (key, value) => (key === 'possibleCauses' ? undefined : value),
+      'Without `AsyncLocalStorage`, an outbound request lists all handlers that run at the same time as its possible causes.',
+    without: (_key, value) => {
+      if (typeof value !== 'object' || value === null || !('type' in value) || value.type !== 'outbound') return value
+      const { cause, possibleCauses, ...rest } = value as { cause?: number; possibleCauses?: number[] }
+      return rest
+    },
   },
 ]
 
@@ -44,11 +45,13 @@ export function comparableTrace(trace: string): string {
   return JSON.stringify(JSON.parse(trace), excluded, 1)
 }
 
-/** Returns the first lines in which two traces differ, or `undefined` if they are equal. */
+/** Returns the first characters in which two traces differ, or `undefined` if they are equal. */
 export function traceDifference(one: string, other: string): string | undefined {
-  const [left, right] = [comparableTrace(one).split('\n'), comparableTrace(other).split('\n')]
-  const at = left.findIndex((line, index) => line !== right[index])
-  if (at === -1 && left.length === right.length) return undefined
-  const first = at === -1 ? left.length : at
-  return `line ${first + 1}: ${left[first] ?? '(end)'} ≠ ${right[first] ?? '(end)'}`
+  const [left, right] = [comparableTrace(one), comparableTrace(other)]
+  if (left === right) return undefined
+  let at = 0
+  while (left[at] === right[at]) at++
+  const line = left.slice(0, at).split('\n').length
+  const around = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 60), at + 20))
+  return `line ${line} has ${around(right)} instead of ${around(left)}`
 }

@@ -6,13 +6,16 @@ export const root = new URL('../..', import.meta.url).pathname
 export const here = new URL('.', import.meta.url).pathname
 
 /** Folders of test/runtimes that have packages of their own. */
-export const folders: readonly string[] = readdirSync(here).filter((name) => existsSync(join(here, name, 'package.json')))
+export const folders: readonly string[] = readdirSync(here).filter((name) =>
+  existsSync(join(here, name, 'package.json')),
+)
 
 /** Packs the build into a file of a folder, once. */
 export function packedInto(place: string): string {
   const tarball = join(place, 'stuntdouble.tgz')
   if (existsSync(tarball)) return tarball
-  if (!existsSync(join(root, 'dist/index.cjs'))) throw new Error('There is no build to test: run `npm run build` first.')
+  if (!existsSync(join(root, 'dist/index.cjs')))
+    throw new Error('There is no build to test: run `npm run build` first.')
   mkdirSync(place, { recursive: true })
   const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', place]
   const packed = execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
@@ -34,13 +37,18 @@ export function installRuntime(folder: string, place: string): string | undefine
   mkdirSync(own, { recursive: true })
   cpSync(join(here, folder), own, { recursive: true })
   cpSync(packedInto(place), join(own, 'stuntdouble.tgz'))
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: own, stdio: 'ignore', timeout: 300_000 })
+  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+    cwd: own,
+    stdio: 'ignore',
+    timeout: 300_000,
+  })
   if (status !== 0) return undefined
   writeFileSync(done, '')
   return own
 }
 
-/** Returns the programs of an installed runtime. */
-export function programsOf(folder: string, place: string): string {
-  return join(place, folder, 'node_modules/.bin')
+/** Returns the folder of a runtime that the nightly has installed, or `undefined`. */
+export function installedRuntime(folder: string): string | undefined {
+  const own = join(process.env.STUNTDOUBLE_RUNTIMES ?? '', folder)
+  return existsSync(join(own, 'installed')) ? own : undefined
 }

@@ -1,13 +1,13 @@
 // Runs the suite in each runtime, from the packed build: `node test/runtimes/run.ts`. `--write` writes the results into
 // test/runtimes/results.json. Names of folders select some of the runtimes.
 import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { browserEnvironment } from '../package/walk.ts'
 import { findChromium } from '../support/chromium.ts'
 import { traceDifference } from './compare-traces.ts'
-import { installRuntime, programsOf } from './install-runtime.ts'
+import { installRuntime } from './install-runtime.ts'
 import { type Result, type Results, readResults, resultsFile, versionsOf } from './results.ts'
 import { type Runtime, runtimes } from './runtimes.ts'
 
@@ -78,14 +78,15 @@ async function runIn(runtime: Runtime, folder: string, place: string): Promise<R
     ...(chromium !== undefined && browserEnvironment(place, folder, chromium)),
     ...runtime.env,
     NO_COLOR: '1',
-    PATH: `${programsOf(runtime.folder, place)}:${process.env.PATH}`,
+    PATH: `${join(folder, 'node_modules/.bin')}:${process.env.PATH}`,
   }
   const script = [runtime.command.replace(/^npx /, ''), runtime.more ?? '', 'suite.test.mjs'].join(' ')
   const { code, output } = await run(script, folder, env)
   const lines = [...output.matchAll(/^[# ]*stuntdouble: (\{.*\})$/gm)].map(([, line]) => JSON.parse(line!) as Line)
   const passed = new Set(lines.flatMap((line) => ('passed' in line ? [line.passed] : []))).size
   const skipped = lines.flatMap((line) => ('skipped' in line ? [line.skipped] : []))
-  const trace = lines.flatMap((line) => ('trace' in line ? [line.trace] : [])).at(-1)
+  const parts = lines.flatMap((line) => ('trace' in line ? [line.trace] : []))
+  const trace = parts.length === 0 ? undefined : parts.join('')
   const failed = expected - passed - skipped.length
   if (trace !== undefined) writeFileSync(join(folder, 'trace.json'), trace)
   return {

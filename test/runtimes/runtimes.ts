@@ -48,6 +48,8 @@ export const runtimes: readonly Runtime[] = [
       adapter: 'node',
       packages: ['node'],
       command: 'node --test',
+      // The other reporters escape what tests print.
+      more: '--test-reporter=spec',
       page: 'runners/node-test.md',
       lacks: [],
     }),
@@ -96,6 +98,7 @@ export const needs: Readonly<Record<Need, { readonly title: string; readonly rea
   },
   sockets: {
     title: 'the Redis protocol',
-    reason: 'Browsers and Workers cannot listen on a socket. Use the REST API, or a [server](server.md) in another process.',
+    reason:
+      'Browsers and Workers cannot listen on a socket. Use the REST API, or a [server](server.md) in another process.',
   },
 }

@@ -9,7 +9,10 @@ import { suiteTests } from './suite/tests.ts'
  */
 export function register(expect, test) {
   expect.extend(sandboxMatchers)
-  const tests = suiteTests((trace) => print({ trace }))
+  // Some runners split long lines.
+  const tests = suiteTests((trace) => {
+    for (const part of trace.match(/.{1,4000}/gs)) print({ trace: part })
+  })
   for (const one of tests) {
     if (lacks.includes(one.needs)) {
       print({ skipped: one.name, needs: one.needs })

@@ -26,9 +26,9 @@ export const runtimeTests: readonly SuiteTest[] = [
     needs: 'sockets',
     async run({ expect, sandbox }) {
       const { redisConversation } = await import('./sockets.ts')
-      expect(await redisConversation(sandbox, '*3\r\n$3\r\nSET\r\n$1\r\na\r\n$2\r\n42\r\n*2\r\n$4\r\nINCR\r\n$1\r\na\r\n')).toBe(
-        '+OK\r\n:43\r\n',
-      )
+      expect(
+        await redisConversation(sandbox, '*3\r\n$3\r\nSET\r\n$1\r\na\r\n$2\r\n42\r\n*2\r\n$4\r\nINCR\r\n$1\r\na\r\n'),
+      ).toBe('+OK\r\n:43\r\n')
       expect(sandbox.store.get('a')).toBe('43')
     },
   },

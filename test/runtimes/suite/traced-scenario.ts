@@ -25,7 +25,8 @@ export async function traceOf(seed: number): Promise<string> {
       await task.sleep('2s')
       const tries = await redis.hincrby('tries', String(id), 1)
       if (id % 3 === 0 && tries < 3) return new Response('later', { status: 503 })
-      if (id % 5 === 0) throw new SyntaxError(`no such order: ${id}`)
+      // Each engine has its own text for this error.
+      if (id === 5) JSON.parse('no order')
       await fetch('https://mail.test/send', { method: 'POST', body: JSON.stringify({ id }) })
       return Response.json({ id, tries }, { headers: { 'x-shop': 'a', 'x-a': 'b' } })
     })
@@ -64,19 +65,29 @@ export async function traceOf(seed: number): Promise<string> {
       await redis.geoadd('places', position)
     }
     await redis.geodist('places', 'p1', 'p30')
-    await redis.geosearch('places', { type: 'FROMMEMBER', member: 'p9' }, { type: 'BYRADIUS', radius: 3000, radiusType: 'KM' }, 'ASC', { withDist: true, withCoord: true })
+    await redis.geosearch(
+      'places',
+      { type: 'FROMMEMBER', member: 'p9' },
+      { type: 'BYRADIUS', radius: 3000, radiusType: 'KM' },
+      'ASC',
+      { withDist: true, withCoord: true },
+    )
     const lua = `
       local found = {}
-      for n = 1, 100 do
+      for n = 1, 40 do
         local x = n / 7
-        found[#found + 1] = string.format('%.17g %.17g %.17g %.17g %.17g %.17g', math.exp(x), math.log(x), math.sin(x), math.asin(n / 101), math.atan2(x, 3), x ^ 1.5)
+        found[#found + 1] = string.format('%.17g %.17g %.17g %.17g %.17g %.17g', math.exp(x), math.log(x), math.sin(x), math.asin(n / 41), math.atan2(x, 3), x ^ 1.5)
       end
       found[#found + 1] = tostring(math.random())
       return found
     `
     await redis.eval(lua, [], [])
     await fetch(`${urls.store}/get/missing?_token=wrong`)
-    await fetch(`${urls.store}/set/raw`, { method: 'POST', headers: { authorization: `Bearer ${tokens.store}` }, body: 'plain' })
+    await fetch(`${urls.store}/set/raw`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.store}` },
+      body: 'plain',
+    })
     await clock.advance('6h')
     await client.schedules.delete('often')
     await clock.drain()
