@@ -44,7 +44,7 @@ describe.each(folders)('test/runtimes/%s', (folder) => {
   })
 
   test('has a lock file without a registry', () => {
-    expect(text.replace('"resolved": "file:stuntdouble.tgz"', '')).not.toMatch(/"resolved":|https?:\/\/(?!.*fund)/)
+    expect(text).not.toMatch(/"resolved": "(?!file:stuntdouble\.tgz")/)
   })
 
   test('locks what package.json lists, and the dependencies of this package', () => {
