@@ -49,7 +49,7 @@ async function main(words: readonly string[]): Promise<number> {
       const difference =
         ran.trace === undefined || reference === undefined ? 'it has no trace' : traceDifference(reference, ran.trace)
       const failed = ran.failed + (difference === undefined ? 0 : 1)
-      if (ran.failed > 0) console.log(ran.output)
+      if (ran.failed > 0) console.log(ran.output.replace(/^[# ]*stuntdouble: .*$/gm, ''))
       const { passed, skipped } = ran.result
       console.log(`${runtime.name}: ${passed} passed, ${failed} failed, ${skipped.length} skipped`)
       if (difference !== undefined) console.log(`  The trace is not that of ${runtimes[0]!.name}: ${difference}`)
@@ -75,7 +75,7 @@ async function runIn(runtime: Runtime, folder: string, place: string): Promise<R
   const chromium = runtime.missing === undefined ? undefined : findChromium()
   const env = {
     ...process.env,
-    ...(chromium !== undefined && browserEnvironment(place, folder, chromium)),
+    ...(chromium !== undefined && browserEnvironment(mkdtempSync(join(place, 'browser-')), folder, chromium)),
     ...runtime.env,
     NO_COLOR: '1',
     PATH: `${join(folder, 'node_modules/.bin')}:${process.env.PATH}`,

@@ -1,7 +1,5 @@
 import { findChromium, noChromium } from '../support/chromium.ts'
-
-/** Something that a test of the suite needs and that not every runtime has. */
-type Need = 'environment' | 'sockets'
+import type { Need } from './suite/suite-test.ts'
 
 /** A runtime in which the nightly runs the suite. */
 export interface Runtime {

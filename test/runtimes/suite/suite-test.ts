@@ -37,12 +37,19 @@ export async function runSuiteTest({ options, run }: SuiteTest, expect: Expect):
   replaceFetch(sandbox)
   const { urls, tokens, queue } = sandbox
   const { current, next } = queue.signingKeys.pair()
+  // Created on demand, because the SDKs read the environment, which Deno permits only with --allow-env.
   const kit: Kit = {
     sandbox,
     expect,
-    redis: new Redis({ url: urls.store, token: tokens.store, enableTelemetry: false }),
-    client: new Client({ baseUrl: urls.queue, token: tokens.queue, enableTelemetry: false }),
-    receiver: new Receiver({ currentSigningKey: current, nextSigningKey: next }),
+    get redis() {
+      return new Redis({ url: urls.store, token: tokens.store, enableTelemetry: false })
+    },
+    get client() {
+      return new Client({ baseUrl: urls.queue, token: tokens.queue, enableTelemetry: false })
+    },
+    get receiver() {
+      return new Receiver({ currentSigningKey: current, nextSigningKey: next })
+    },
   }
   try {
     await run(kit)
