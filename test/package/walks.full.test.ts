@@ -142,6 +142,6 @@ for (const { page, versions } of walked) {
         rmSync(place, { recursive: true, force: true })
       }
     },
-    180_000,
+    300_000,
   )
 }

@@ -8,6 +8,8 @@ export function runtimesPage(results = readResults()): string {
   const different = runtimes.filter(({ name }) => results[name]?.trace === 'different').map(({ name }) => name)
   return `# Where it runs
 
+<!-- Generated from test/runtimes/results.json and test/support/runtimes-page.ts: \`npm run docs\`. Do not edit. -->
+
 Find out in which runtimes this package is tested, with which versions, and what each runtime lacks.
 
 One suite of ${suiteSize(results)} tests runs in each of these runtimes, from the packed package. It covers calls of the SDKs, Lua, retries, schedules, signatures, faults, workflows, the Redis protocol, and matchers with their failures. The tests of this repository itself run in ${runtimes[0]!.name}.
