@@ -57,7 +57,7 @@ describe.each(folders)('test/runtimes/%s', (folder) => {
 })
 
 describe('the comparison of traces', () => {
-  const trace = (fields: object): string => JSON.stringify({ entries: [{ type: 'request', ...fields }] })
+  const trace = (fields: object): string => JSON.stringify({ entries: [{ type: 'outbound', ...fields }] })
 
   test('ignores only the excluded parts', () => {
     const node = {
