@@ -223,14 +223,14 @@ async function runInRuntimes(output: Output): Promise<Outcome> {
 
 /** Follows the pages. Those of Bun, Deno, workerd and browser mode need packages that `npm ci` does not install. */
 async function walk(output: Output): Promise<Outcome> {
-  const folders = ['bun', 'deno', 'workerd-vitest-5', 'browser-mode']
-  const programs = folders.map((folder) => {
-    const own = installRuntime(folder, process.env.STUNTDOUBLE_RUNTIMES!)
-    return own === undefined ? [] : [join(own, 'node_modules/.bin')]
-  })
-  // Only the programs of the first two are called by their names.
-  const path = [process.env.PATH, ...programs.slice(0, 2).flat()].join(':')
-  return runVitest('walks', output, ['--project', 'package-full', 'walks'], { PATH: path })
+  const place = process.env.STUNTDOUBLE_RUNTIMES!
+  // Without a build, the walks themselves report what is missing.
+  if (existsSync(join(root, 'dist/index.cjs'))) {
+    for (const folder of ['bun', 'deno', 'workerd-vitest-5', 'browser-mode']) installRuntime(folder, place)
+  }
+  const programs = ['bun', 'deno'].map((name) => join(place, name, 'node_modules/.bin'))
+  const env = { PATH: [process.env.PATH, ...programs].join(':') }
+  return runVitest('walks', output, ['--project', 'package-full', 'walks'], env)
 }
 
 function printSlowest(): void {
