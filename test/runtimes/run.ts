@@ -46,8 +46,7 @@ async function main(words: readonly string[]): Promise<number> {
       }
       const ran = await runIn(runtime, folder, place)
       if (isReference) reference = ran.trace
-      const difference =
-        ran.trace === undefined || reference === undefined ? 'it has no trace' : traceDifference(reference, ran.trace)
+      const difference = ran.trace === undefined ? 'there is none' : differenceFrom(reference, ran.trace)
       const failed = ran.failed + (difference === undefined ? 0 : 1)
       if (ran.failed > 0) console.log(ran.output.replace(/^[# ]*stuntdouble: .*$/gm, ''))
       const { passed, skipped } = ran.result
@@ -64,6 +63,11 @@ async function main(words: readonly string[]): Promise<number> {
   const report = process.env.STUNTDOUBLE_TIER_REPORT
   if (report !== undefined) writeFileSync(report, JSON.stringify({ passed: passes, failed: failures }))
   return failures === 0 ? 0 : 1
+}
+
+function differenceFrom(reference: string | undefined, trace: string): string | undefined {
+  if (reference === undefined) return `${runtimes[0]!.name} did not run`
+  return traceDifference(reference, trace)
 }
 
 /** Runs the suite in one runtime. */
