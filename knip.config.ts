@@ -17,6 +17,7 @@ const config: KnipConfig = {
         'test/**/{playwright,vitest}.config.ts',
         'test/fixtures/inspected/*.ts',
         'test/{nightly,failures}/*.ts',
+        'test/runtimes/{run,lock-runtimes}.ts',
         'test/playwright/app.ts',
         'test/support/*.mjs',
         'test/support/{address,complete-lock-file,generate-docs,obtain-redis-server,record*,version,write-schemas}.ts',
@@ -26,7 +27,7 @@ const config: KnipConfig = {
       ],
       project: ['src/**/*.ts', 'matchers/**/*.ts', 'fixtures/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'],
       // Projects of their own, and declarations that are written for the build's folder.
-      ignore: ['test/fixtures/cases/**', 'matchers/vitest4-types.d.ts'],
+      ignore: ['test/fixtures/cases/**', 'test/runtimes/*/*.mjs', 'matchers/vitest4-types.d.ts'],
     },
     'packages/explore': { ...workspace, entry: [...workspace.entry, ...within('packages/explore/')] },
     'packages/server': {

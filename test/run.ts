@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { obtainRuntimes } from './nightly/runtimes.ts'
+import { installRuntime } from './runtimes/install-runtime.ts'
 import { findChromium, noChromium } from './support/chromium.ts'
 import { type Effort, notRun } from './support/effort.ts'
 import { findRedisServer, noRedisServer } from './support/redis-server.ts'
@@ -108,7 +108,8 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
     ],
     [check('protocol', "protocol of the vendor's packages", npm('protocol:drift'))],
     [check('soak', 'memory over hours of requests', [node, ...typescriptSources(), 'test/nightly/soak.ts'])],
-    [vitest('walks', 'pages with each version of a runner, Bun and Deno', '--project', 'package-full', 'walks')],
+    [{ name: 'runtimes', what: 'one suite in each runtime', run: runInRuntimes }],
+    [{ name: 'walks', what: 'pages with each version of a runner and each runtime', run: walk }],
     [
       check('next', 'build of the Next.js recipe', [node, 'examples/recipes/next/nightly.ts']),
       check('sveltekit', 'build of the SvelteKit recipe', [node, 'examples/recipes/sveltekit/nightly.ts']),
@@ -137,11 +138,11 @@ async function main(tier: Effort, wanted: readonly string[]): Promise<void> {
     console.error(`There is no step "${unknown}". Use one of: ${known.map(({ name }) => name).join(', ')}.`)
     process.exit(2)
   }
-  const needsRuntimes = tier === 'nightly' && (names.length === 0 || names.includes('walks'))
-  const programs = needsRuntimes ? obtainRuntimes(reports) : []
+  // The steps `runtimes` and `walks` install the packages of runtimes there.
+  process.env.STUNTDOUBLE_RUNTIMES = join(reports, 'runtimes')
   // The scripts of package.json find Node 24 first on their path, and a direct call of this file must, too. Texts are
   // compared without colors, those of child processes too.
-  process.env.PATH = [...programs, join(root, 'node_modules/.bin'), process.env.PATH].join(':')
+  process.env.PATH = [join(root, 'node_modules/.bin'), process.env.PATH].join(':')
   process.env.NO_COLOR = '1'
   const given = process.env.EFFORT
   const outcomes: Outcome[] = []
@@ -195,18 +196,42 @@ function check(name: string, what: string, ...commands: string[][]): Step {
 }
 
 function vitest(name: string, what: string, ...args: string[]): Step {
-  const run = async (output: Output): Promise<Outcome> => {
-    const report = join(reports, `${name}.json`)
-    const reporters = ['--reporter=dot', `--reporter=${join(root, 'test/support/tier-reporter.ts')}`]
-    const argv = [bin('vitest'), 'run', ...args, '--silent=passed-only', ...reporters]
-    const status = await command(argv, output, { STUNTDOUBLE_TIER_REPORT: report })
-    return counted(report, status, (text) => {
-      const { passed, failed, files: ran } = JSON.parse(text) as TierReport
-      files.push(...ran)
-      return { passed, failed }
-    })
+  return { name, what, run: (output) => runVitest(name, output, args) }
+}
+
+async function runVitest(
+  name: string,
+  output: Output,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Outcome> {
+  const report = join(reports, `${name}.json`)
+  const reporters = ['--reporter=dot', `--reporter=${join(root, 'test/support/tier-reporter.ts')}`]
+  const argv = [bin('vitest'), 'run', ...args, '--silent=passed-only', ...reporters]
+  const status = await command(argv, output, { ...env, STUNTDOUBLE_TIER_REPORT: report })
+  return counted(report, status, (text) => {
+    const { passed, failed, files: ran } = JSON.parse(text) as TierReport
+    files.push(...ran)
+    return { passed, failed }
+  })
+}
+
+async function runInRuntimes(output: Output): Promise<Outcome> {
+  const report = join(reports, 'runtimes.json')
+  const status = await command([node, 'test/runtimes/run.ts'], output, { STUNTDOUBLE_TIER_REPORT: report })
+  return counted(report, status, (text) => JSON.parse(text) as Outcome)
+}
+
+/** Follows the pages. Those of Bun, Deno, workerd and browser mode need packages that `npm ci` does not install. */
+async function walk(output: Output): Promise<Outcome> {
+  const place = process.env.STUNTDOUBLE_RUNTIMES!
+  // Without a build, the walks themselves report what is missing.
+  if (existsSync(join(root, 'dist/index.cjs'))) {
+    for (const folder of ['bun', 'deno', 'workerd-vitest-5', 'browser-mode']) installRuntime(folder, place)
   }
-  return { name, what, run }
+  const programs = ['bun', 'deno'].map((name) => join(place, name, 'node_modules/.bin'))
+  const env = { PATH: [process.env.PATH, ...programs].join(':') }
+  return runVitest('walks', output, ['--project', 'package-full', 'walks'], env)
 }
 
 function printSlowest(): void {

@@ -1,3 +1,4 @@
+import { hostVariables } from '../../src/kernel/host.js'
 import type { FailureData } from '../../src/report/failure.js'
 import { failureParts, failureText } from '../../src/report/failure-text.js'
 
@@ -22,13 +23,15 @@ export function painted(failure: FailureData, utils: unknown): string {
 
 /**
  * Returns whether colors are off. Vitest workers have color functions even without a terminal, so environment variables
- * decide whether colors are off.
+ * decide whether colors are off. They are off where the environment cannot be read.
  */
 function isPlain(): boolean {
-  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } }
-  const { NO_COLOR, FORCE_COLOR, FORCE_TTY } = process?.env ?? {}
-  if (NO_COLOR !== undefined) return true
-  return FORCE_COLOR === undefined && FORCE_TTY !== undefined && FORCE_TTY !== 'true'
+  const env = hostVariables('NO_COLOR', 'FORCE_COLOR', 'FORCE_TTY')
+  if (env?.NO_COLOR !== undefined) return true
+  if (env?.FORCE_COLOR !== undefined) return false
+  if (env?.FORCE_TTY !== undefined) return env.FORCE_TTY !== 'true'
+  // Vitest sets FORCE_TTY in Node.js only. The environment in a browser or a Cloudflare Worker is not that of the terminal.
+  return env === undefined || '__vitest_worker__' in globalThis
 }
 
 function hasColours(utils: unknown): utils is Colours {

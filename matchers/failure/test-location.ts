@@ -1,3 +1,4 @@
+import { hostDirectory } from '../../src/kernel/host.js'
 import { plainText } from '../../src/report/safe-text.js'
 
 /** Location of a test, as the test runner reports it. */
@@ -73,8 +74,7 @@ function inExpression(path: string): string {
 
 /** Returns a copy of a text in which all paths are relative to the working directory. */
 export function fromHere(text: string): string {
-  const { process } = globalThis as { process?: { cwd?: () => string } }
-  const here = process?.cwd?.()
+  const here = hostDirectory()
   const plain = plainText(text).replaceAll('file:///', '/')
   return here === undefined || here === '/' ? plain : plain.replaceAll(`${here}/`, '')
 }

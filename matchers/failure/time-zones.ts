@@ -1,4 +1,5 @@
 import { text } from '../../src/kernel/bytes.js'
+import { hostVariables } from '../../src/kernel/host.js'
 import { dateOf, iso } from '../../src/kernel/instant.js'
 import { plural } from '../../src/kernel/plural.js'
 import type { Schedule } from '../../src/queue/schedules/schedule.js'
@@ -63,10 +64,9 @@ export function firesAt({ cron }: Schedule, at: number): boolean {
  * test.
  */
 function mentionedZones(schedule: Schedule, schedules: readonly Schedule[], place: TestLocation | undefined): string[] {
-  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } }
   const mentions = [
     text(schedule.draft.body),
-    process?.env?.TZ ?? '',
+    hostVariables('TZ')?.TZ ?? '',
     ...(place?.names ?? []),
     ...schedules.map(({ draft }) => draft.cron),
   ]

@@ -1,4 +1,4 @@
-import { hostPause } from '../kernel/host.js'
+import { builtin, hostPause, hostVariables } from '../kernel/host.js'
 
 // A client over `node:http` never calls a replaced `fetch`, but it looks up the host name. The functions of this file
 // make that look-up fail with an error that explains the cause. Browsers have no such look-up.
@@ -16,19 +16,13 @@ interface Dns {
   readonly promises: { lookup: LookupPromise }
 }
 
+function hostDns(): Dns | undefined {
+  return builtin('node:dns') as Dns | undefined
+}
+
 interface HostProcess {
   readonly versions?: { readonly bun?: string }
-  readonly env?: Readonly<Record<string, string | undefined>>
   readonly execArgv?: readonly string[]
-  readonly getBuiltinModule?: (name: string) => unknown
-}
-
-function hostProcess(): HostProcess | undefined {
-  return (globalThis as { process?: HostProcess }).process
-}
-
-function hostDns(): Dns | undefined {
-  return hostProcess()?.getBuiltinModule?.('node:dns') as Dns | undefined
 }
 
 /** `last`: errors that count only if no other function refuses the look-up. */
@@ -66,9 +60,11 @@ export function refuseLookups(refuse: Refuse, order: RefusalOrder = 'first'): ()
  * Bun and Deno have look-ups of their own. If Node.js uses a proxy, only the proxy looks up the host.
  */
 export function fetchLooksUpHosts(): boolean {
-  const { versions, env, execArgv } = hostProcess() ?? {}
-  if (hostDns() === undefined || versions?.bun !== undefined || 'Deno' in globalThis) return false
-  return env?.NODE_USE_ENV_PROXY !== '1' && execArgv?.includes('--use-env-proxy') !== true
+  const { process } = globalThis as { process?: HostProcess }
+  if (hostDns() === undefined || process?.versions?.bun !== undefined || 'Deno' in globalThis) return false
+  return (
+    hostVariables('NODE_USE_ENV_PROXY')?.NODE_USE_ENV_PROXY !== '1' && !process?.execArgv?.includes('--use-env-proxy')
+  )
 }
 
 const ours = Symbol('stuntdouble.lookup')

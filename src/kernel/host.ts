@@ -141,6 +141,40 @@ export function hostChannels(): HostChannels | undefined {
 
 /** Returns a module of Node.js without an import, or `undefined` if the host has none, as in browsers. */
 export function builtin(name: string): unknown {
-  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
-  return process?.getBuiltinModule?.(name)
+  return hostProcess()?.getBuiltinModule?.(name)
+}
+
+interface HostProcess {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly cwd?: () => string
+  readonly getBuiltinModule?: (name: string) => unknown
+}
+
+/** Browsers have no `process`, and neither has a Cloudflare Worker without the flag `nodejs_compat`. */
+function hostProcess(): HostProcess | undefined {
+  return (globalThis as { process?: HostProcess }).process
+}
+
+/**
+ * Returns variables of the environment. Returns `undefined` if the host has no environment, or does not permit to read
+ * these variables, like Deno without `--allow-env`.
+ */
+export function hostVariables<Name extends string>(
+  ...names: readonly Name[]
+): Readonly<Partial<Record<Name, string>>> | undefined {
+  try {
+    const env = hostProcess()?.env
+    return env && (Object.fromEntries(names.map((name) => [name, env[name]])) as Partial<Record<Name, string>>)
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the working directory, or `undefined` if the host has none or does not permit to read it. */
+export function hostDirectory(): string | undefined {
+  try {
+    return hostProcess()?.cwd?.()
+  } catch {
+    return undefined
+  }
 }

@@ -1,4 +1,4 @@
-import { builtin } from './host.js'
+import { builtin, hostDirectory } from './host.js'
 
 type OldestVersion = readonly [major: number, minor: number]
 
@@ -65,8 +65,8 @@ export function isOlder(version: string, [major, minor]: OldestVersion): boolean
  * @param from path or URL of the file that imports the package. Default: a file in the working directory
  */
 export function installedVersion(name: string, from?: string): string | undefined {
-  const { process } = globalThis as { process?: { cwd?(): string } }
-  const start = from ?? (process?.cwd === undefined ? undefined : `${process.cwd()}/package.json`)
+  const directory = hostDirectory()
+  const start = from ?? (directory === undefined ? undefined : `${directory}/package.json`)
   const modules = builtin('module') as Modules | undefined
   const files = builtin('fs') as Files | undefined
   if (start === undefined || modules === undefined || files === undefined) return undefined

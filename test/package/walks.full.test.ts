@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
+import { installedRuntime } from '../runtimes/install-runtime.js'
 import { findChromium, noChromium } from '../support/chromium.js'
 import { effort } from '../support/effort.js'
 import type { OldVersions } from './consumer.js'
@@ -47,6 +48,24 @@ function forVersion(text: string, versions: OldVersions | undefined): string {
     : text
 }
 
+/** Pages whose packages are installed only in nightly runs, with the folder of test/runtimes that has them. */
+const runtimeOf: Readonly<Record<string, string>> = {
+  'runners/cloudflare-workers.md': 'workerd-vitest-5',
+  'runners/browser-mode.md': 'browser-mode',
+}
+
+/** Returns the folder with the packages of a page, if the nightly has installed them. */
+function installedFor(page: string): string | undefined {
+  const folder = runtimeOf[page]
+  return folder === undefined ? undefined : installedRuntime(folder)
+}
+
+function missingRuntime(page: string): string | undefined {
+  return installedFor(page) === undefined
+    ? 'its packages are not installed; `npm run test:nightly` does that.'
+    : undefined
+}
+
 function hasProgram(name: string): boolean {
   return spawnSync(name, ['--version']).status === 0
 }
@@ -61,6 +80,8 @@ const missing: Readonly<Record<string, string | undefined>> = {
   'runners/deno.md': hasProgram('deno')
     ? undefined
     : 'there is no Deno on this machine; `npm run test:nightly` fetches one.',
+  'runners/cloudflare-workers.md': missingRuntime('runners/cloudflare-workers.md'),
+  'runners/browser-mode.md': findChromium() === undefined ? noChromium : missingRuntime('runners/browser-mode.md'),
   'runners/other-languages.md':
     hasProgram('python3') && hasProgram('curl') ? undefined : 'there is no python3 or no curl on this machine.',
 }
@@ -95,13 +116,14 @@ for (const { page, versions } of walked) {
   walk(
     `docs/${page} leads to a green test${versions ? `, ${versions}` : ''}${why ? `: not run, ${why}` : ''}`,
     async ({ expect }) => {
-      const consumer = versions === undefined ? inject('consumer') : inject('consumers')[versions]
+      const own = versions === undefined ? inject('consumer') : inject('consumers')[versions]
+      const consumer = installedFor(page) ?? own
       const written = forVersion(readFileSync(new URL(page, docs), 'utf8'), versions)
       const text = await withFreePorts(written, [3000, 4010, 4020])
       const place = mkdtempSync(join(tmpdir(), 'stuntdouble-walk-'))
       const folder = join(place, 'app')
       mkdirSync(folder)
-      const chromium = page.endsWith('playwright.md') ? findChromium() : undefined
+      const chromium = /(?:playwright|browser-mode)\.md$/.test(page) ? findChromium() : undefined
       try {
         const env = chromium === undefined ? {} : browserEnvironment(place, consumer, chromium)
         await using walker = new Walk(folder, consumer, env)
@@ -120,6 +142,6 @@ for (const { page, versions } of walked) {
         rmSync(place, { recursive: true, force: true })
       }
     },
-    180_000,
+    300_000,
   )
 }

@@ -1,5 +1,6 @@
 // Writes the generated pages: `npm run docs`. `npm run docs -- stories` first runs the case studies and stores their failures;
-// `npm run docs -- failures` writes the failures of matchers into docs/reference/matchers.md.
+// `npm run docs -- failures` writes the failures of matchers into docs/reference/matchers.md. `npm run docs -- runtimes`
+// first runs the suite of test/runtimes in each runtime.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { queueEndpoints } from '../../src/queue/rest/queue-endpoints.js'
@@ -18,6 +19,7 @@ import { policyReference } from './policy-reference.js'
 import { withPromiseTable } from './promise-table.js'
 import { queueReference } from './queue-reference.js'
 import { writeRecipes } from './recipe-pages.js'
+import { runtimesPage } from './runtimes-page.js'
 import { samplePages, withSamples } from './samples.js'
 import { scenarioFiles, withTables } from './scenario-files.js'
 import { sdkCompatibility } from './sdk-compatibility.js'
@@ -31,6 +33,10 @@ if (words.includes('failures')) {
   run('npm', 'run', '--silent', 'build')
   run('node', 'test/failures/write-pages.ts')
 }
+if (words.includes('runtimes')) {
+  run('npm', 'run', '--silent', 'build')
+  run('node', 'test/runtimes/run.ts', '--write')
+}
 
 writeFileSync(
   new URL('../../docs/reference/commands.md', import.meta.url),
@@ -39,6 +45,7 @@ writeFileSync(
 writeFileSync(new URL('../../docs/reference/queue.md', import.meta.url), queueReference(queueEndpoints))
 writeFileSync(new URL('../../docs/reference/policies.md', import.meta.url), policyReference())
 writeFileSync(new URL('../../docs/reference/differences.md', import.meta.url), differenceReference())
+writeFileSync(new URL('../../docs/runtimes.md', import.meta.url), runtimesPage())
 writeFileSync(new URL('../../docs/sdk-compatibility.md', import.meta.url), sdkCompatibility())
 writeFileSync(new URL('../../docs/reference/control.md', import.meta.url), controlReference())
 writeFileSync(new URL('../../docs/cli.md', import.meta.url), await commandLinePage())

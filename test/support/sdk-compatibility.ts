@@ -86,8 +86,8 @@ export const programs: Readonly<Record<string, Omit<Run, 'at'> & { readonly vers
   'redis-cli': { versions: "Debian's", test: 'packages/server/test/redis-port/redis-cli.test.ts', by: 'redis-cli' },
   'Python, standard library': { versions: 'the installed one', test: walks, by: "'python3'" },
   curl: { versions: 'the installed one', test: walks, by: "'curl'" },
-  Bun: { versions: 'the installed or the newest one', test: walks, by: 'runners/bun.md' },
-  Deno: { versions: 'the installed or the newest one', test: walks, by: 'runners/deno.md' },
+  Bun: { versions: 'see [Where it runs](runtimes.md)', test: walks, by: 'runners/bun.md' },
+  Deno: { versions: 'see [Where it runs](runtimes.md)', test: walks, by: 'runners/deno.md' },
 }
 
 const root = new URL('../..', import.meta.url).pathname
