@@ -243,7 +243,7 @@ const rooms: readonly Room[] = [
   },
   {
     room: '/fixtures',
-    may: [...engine, '/matchers/*', 'scenarios', 'adapters', 'client'],
+    may: [...engine, '/matchers/*', '/fixtures/reporters', 'scenarios', 'adapters', 'client'],
     packages: [
       ...['vitest', 'jest', '@jest/globals', '@playwright/test', '@msw/data', 'valibot', 'node:'],
       '@stuntdouble/server',
@@ -252,7 +252,7 @@ const rooms: readonly Room[] = [
   {
     room: '/fixtures/reporters',
     may: ['kernel', 'report'],
-    packages: ['vitest', '@playwright/test', 'node:', '@stuntdouble/inspector'],
+    packages: ['vitest', '@playwright/test', 'node:', '@stuntdouble/inspector', '@stuntdouble/server'],
   },
   // A run history may come from a connected sandbox.
   {
