@@ -1,6 +1,7 @@
 import { utf8 } from '../kernel/bytes.js'
 import { plural } from '../kernel/plural.js'
 import type { ReportedFailure } from './failure.js'
+import { isFrame } from './failure-text.js'
 import { Redaction } from './redaction.js'
 import { excerpt, withoutColors } from './safe-text.js'
 
@@ -34,23 +35,27 @@ export interface SummarizedTenant {
   readonly timeline: string
 }
 
-/** Maximum number of lines and characters of one part of a test, and of characters in a line. */
+/** Maximum number of lines and characters of one part of a test, and of characters in a line or a name. */
 const maxLines = 200
 const maxChars = 20_000
 const maxLine = 1_000
 const maxName = 300
-/** Number of characters of a text that are read. It is larger than the others, so that no secret is cut at their end. */
-const searched = 65_536
+/**
+ * Numbers of texts of a list, and of characters of a text and of a line, that are read. They are larger than the numbers
+ * that are shown, so that no secret is cut at the end and not recognized.
+ */
+const readOfList = maxLines + 1
+const readOfText = 65_536
+const readOfLine = maxLine + 8_192
 
 const redaction = new Redaction()
 
 /**
  * Returns a summary of failed tests in Markdown. Tests that do not fit are omitted and counted.
  * @param room maximum number of bytes in UTF-8
- * @returns `undefined` if not even the heading fits, or if no test failed
+ * @returns `undefined` if not even the heading fits
  */
 export function failedTestsSummary(tests: readonly SummarizedTest[], room: number): string | undefined {
-  if (tests.length === 0) return undefined
   const heading = `<h2>stuntdouble: ${plural(tests.length, 'failed test')}</h2>\n`
   return fitted(heading, tests, (test, index) => testBlock(test, index + 1), 'failed test', room)
 }
@@ -60,8 +65,8 @@ export function tenantsSummary(
   { command, code, tenants }: { command: string; code: number; tenants: readonly SummarizedTenant[] },
   room: number,
 ): string | undefined {
-  const heading = `<h2>stuntdouble run: ${code === 0 ? 'the command passed' : `exit code ${code}`}</h2>\n<p>Command: ${inline(command)}</p>\n`
-  if (tenants.length === 0) return undefined
+  const used = tenants.length === 0 ? '<p>No request reached the server.</p>\n' : ''
+  const heading = `<h2>stuntdouble run: ${inline(command)} ended with exit code ${code}</h2>\n${used}`
   return fitted(heading, tenants, tenantBlock, 'tenant', room)
 }
 
@@ -127,16 +132,16 @@ function tenantBlock({ name, counts, problems, note, timeline }: SummarizedTenan
   const rows = counts.map(([what, count]) => `<tr><td>${what}</td><td>${count}</td></tr>\n`).join('')
   return [
     `<h3>Tenant ${inline(name)}</h3>\n`,
-    quote(problems.flatMap(linesOf).map((line) => ['Problem', line] as const)),
+    quote(labeled('Problem', problems)),
     `<table>\n${rows}</table>\n${note === undefined ? '' : `<p>${note}</p>\n`}`,
-    folded('Timeline', linesOf(timeline)),
+    folded('Timeline', linesOf([timeline])),
   ]
     .filter((part) => part !== '')
     .join('\n')
 }
 
 interface Parts {
-  readonly causes: readonly (readonly [label: string, line: string])[]
+  readonly causes: readonly Labeled[]
   readonly facts: readonly string[]
   readonly timeline: readonly string[]
   readonly replay: string | undefined
@@ -146,18 +151,9 @@ function partsOf(failure: ReportedFailure | undefined, message = ''): Parts {
   if (failure === undefined || !hasText(failure)) return partsOfText(message)
   const { call = [], causes = [], expected, received = [], hints = [], notes = [], timeline = [], replay } = failure
   return {
-    causes: [
-      ...causes.flatMap(linesOf).map((line) => ['Cause', line] as const),
-      ...hints.flatMap(linesOf).map((line) => ['Hint', line] as const),
-    ],
-    facts: [
-      ...linesOf(failure.message ?? ''),
-      ...call,
-      ...(expected === undefined ? [] : [expected]),
-      ...received,
-      ...notes,
-    ].flatMap(linesOf),
-    timeline: timeline.flatMap(linesOf),
+    causes: [...labeled('Cause', causes), ...labeled('Hint', hints)],
+    facts: [[failure.message ?? ''], call, [expected ?? ''], received, notes].flatMap(linesOf),
+    timeline: linesOf(timeline),
     replay,
   }
 }
@@ -173,9 +169,8 @@ const replay = /^Replay: (.*)$/
  * follows its line `Replay: …`.
  */
 function partsOfText(message: string): Parts {
-  const lines = linesOf(redaction.text(withoutColors(message.slice(0, searched)))).filter(
-    (line) => !/^\s+at (?:.*\(.*\)|\S+:\d+:\d+)$/.test(line),
-  )
+  const plain = redaction.text(withoutColors(message.slice(0, readOfText)))
+  const lines = linesOf([plain]).filter((line) => !isFrame(line))
   const at = lines.findIndex((line) => replay.test(line))
   if (at === -1) return { causes: [], facts: lines, timeline: [], replay: undefined }
   return {
@@ -186,12 +181,22 @@ function partsOfText(message: string): Parts {
   }
 }
 
-function linesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line.trim() !== '')
+/** Returns the lines of texts, without blank lines. Reads more than is shown, but not everything. */
+function linesOf(texts: readonly string[]): string[] {
+  return texts
+    .slice(0, readOfList)
+    .flatMap((text) => text.slice(0, readOfText).split('\n'))
+    .filter((line) => line.trim() !== '')
+}
+
+type Labeled = readonly [label: string, line: string]
+
+function labeled(label: string, texts: readonly string[]): Labeled[] {
+  return linesOf(texts).map((line) => [label, line])
 }
 
 /** Returns labeled sentences. They are not in `<pre>`, because its lines do not wrap. */
-function quote(lines: readonly (readonly [label: string, line: string])[]): string {
+function quote(lines: readonly Labeled[]): string {
   if (lines.length === 0) return ''
   const { shown, more } = clipped(lines.map(([, line]) => line))
   const sentences = shown.map((line, index) =>
@@ -211,7 +216,7 @@ function folded(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : `<details><summary>${title}</summary>\n\n${pre(lines)}\n</details>\n`
 }
 
-/** Returns the first lines, and a line with the number of the remaining ones. */
+/** Returns the first lines, and a line that says whether there are more. */
 function clipped(lines: readonly string[]): { readonly shown: readonly string[]; readonly more: readonly string[] } {
   let left = maxChars
   const end = lines.findIndex((line, index) => {
@@ -219,7 +224,7 @@ function clipped(lines: readonly string[]): { readonly shown: readonly string[];
     return index >= maxLines || left < 0
   })
   if (end === -1) return { shown: lines, more: [] }
-  return { shown: lines.slice(0, end), more: [`… ${plural(lines.length - end, 'more line')}`] }
+  return { shown: lines.slice(0, end), more: ['… more lines'] }
 }
 
 function inline(text: string): string {
@@ -232,7 +237,7 @@ function escapedLine(line: string): string {
 
 /** Returns a line without secrets and without control characters. */
 function safe(line: string, most: number): string {
-  return excerpt(redaction.text(line.slice(0, searched)), most)
+  return excerpt(redaction.text(line.slice(0, readOfLine)), most)
 }
 
 /**

@@ -16,17 +16,15 @@ export function isInGitHubActions(): boolean {
 /**
  * Appends a summary to the file of the current step. Outside of GitHub Actions, writes nothing. If the file cannot be
  * written, prints one sentence, because the result of the tests must not depend on their summary.
- * @param render returns a summary of at most `room` bytes, or `undefined` if there is nothing to write
+ * @param render returns a summary of at most `room` bytes in UTF-8; `undefined` if the room is too small
  */
 export function appendStepSummary(render: (room: number) => string | undefined): void {
   if (!isInGitHubActions()) return
   const { GITHUB_STEP_SUMMARY: file } = process.env
-  if (render(Number.POSITIVE_INFINITY) === undefined) return
   try {
     if (file === undefined || file === '') throw new Error('GITHUB_STEP_SUMMARY is not set')
-    const room = maxBytes - left - bytesOf(file)
-    const summary = render(room)
-    if (summary === undefined) throw new Error('the file has no room for it')
+    const summary = render(maxBytes - left - bytesOf(file))
+    if (summary === undefined) throw new Error(`${file} has no room for it`)
     appendFileSync(file, summary)
   } catch (error) {
     console.error(consoleText(`stuntdouble wrote no step summary: ${error instanceof Error ? error.message : error}.`))
