@@ -129,7 +129,7 @@ function testBlock({ titles, place, failure, message, page }: SummarizedTest, nu
 }
 
 function tenantBlock({ name, counts, problems, note, timeline }: SummarizedTenant): string {
-  const rows = counts.map(([what, count]) => `<tr><td>${what}</td><td>${count}</td></tr>\n`).join('')
+  const rows = counts.map(([what, count]) => `<tr><td>${escapedData(what)}</td><td>${count}</td></tr>\n`).join('')
   return [
     `<h3>Tenant ${inline(name)}</h3>\n`,
     quote(labeled('Problem', problems)),

@@ -57,10 +57,9 @@ describe('the summary of a step', () => {
   })
 
   test('is reported with one sentence if there is no file to write', () => {
-    for (const path of ['', undefined, folder, join(folder, 'missing', 'step.md'), `${file}\n::error::x`]) {
+    for (const path of ['', undefined, folder, join(folder, 'missing\n::error::x', 'step.md')]) {
       said = []
-      if (path?.includes('::')) writeFileSync(file, '')
-      vi.stubEnv('GITHUB_STEP_SUMMARY', path?.includes('::') ? join(file, '\n::error::x') : path)
+      vi.stubEnv('GITHUB_STEP_SUMMARY', path)
       appendStepSummary(() => 'one\n')
       expect(said).toHaveLength(1)
       expect(said[0]).toMatch(/^stuntdouble wrote no step summary: /)

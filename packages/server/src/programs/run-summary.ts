@@ -1,3 +1,4 @@
+import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import type { SummarizedTenant } from '../../../../src/report/step-summary.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { sandboxInternals } from '../../../../src/sandbox/sandbox-internals.js'
@@ -35,7 +36,7 @@ export function summarizedTenant(sandbox: Sandbox, name: string): SummarizedTena
       ['dead letters', sum(queues.map(({ deadLetters }) => deadLetters.length))],
       ['unhandled deliveries', destinations.unhandled.length],
       ['unhandled outbound requests', outbound.unhandled.length],
-      ['injected faults', traffic.ofType('fault').length],
+      ...injectedFaults(traffic.ofType('fault')),
       ['unused faults', faults.unused.length],
       ['violated invariants', new Set(violations.map(({ invariant }) => invariant)).size],
     ],
@@ -51,4 +52,11 @@ function isFailure(state: string | undefined): boolean {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0)
+}
+
+/** Returns the number of injected faults of each kind. */
+function injectedFaults(entries: readonly EntryOf<'fault'>[]): (readonly [string, number])[] {
+  const kinds = new Map<string, number>()
+  for (const { fault: kind } of entries) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  return [...kinds].map(([kind, count]) => [`injected faults: ${kind}`, count])
 }
