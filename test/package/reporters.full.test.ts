@@ -183,16 +183,15 @@ describe.each([
   test('summarizes the failed tests in GitHub Actions', () => {
     const failed = failedIn(consumer)
     expect(failed).toHaveLength(4)
-    expect(failed[0]!.above).toMatch(
-      /^1\. a vitest <b>test<\/b> fails\s+Cause: Only the test itself used [^\n]*\s+expected 2 to be 3/,
-    )
+    expect(failed[0]!.above).toMatch(/^1\. a vitest <b>test<\/b> fails\s+expected 2 to be 3/)
     expect(failed[0]!.below).toMatch(
       /SET stock 3[\s\S]*Test: fixture\.test\.ts:6\nReplay: STUNTDOUBLE_SEED=1 npx vitest run \S*fixture\.test\.ts -t [^\n]*\nTrace: stuntdouble-report\/1-a-vitest-b-test-b-fails\.html/,
     )
     expect(failed[1]!.above).toMatch(/Cause: A message is still pending/)
+    expect(failed[2]!.above).toMatch(/Cause: Only the test itself used [^\n]*\s+expected 'a' to be 'b'/)
     expect(readFileSync(stepOf(consumer), 'utf8')).not.toMatch(/<b>test|<\/script>/)
     expect(annotations(printed)).toEqual([
-      expect.stringMatching(/^story-tests\/fixture\.test\.ts:6 Only the test itself/),
+      expect.stringMatching(/^story-tests\/fixture\.test\.ts:6 expected 2 to be 3/),
       expect.stringMatching(/^story-tests\/fixture\.test\.ts: A message is still pending/),
       expect.stringMatching(/^story-tests\/setup\.test\.ts:6 Only the test itself/),
       expect.stringMatching(/^story-tests\/setup\.test\.ts: A message is still pending/),
@@ -218,7 +217,7 @@ test('Vitest 3.2 prints the timeline, and its reporter names the version that wr
   // Without a trace, the summary is derived from the messages.
   const failed = failedIn(oldest['vitest-3'])
   expect(failed).toHaveLength(4)
-  expect(failed[0]!.above).toMatch(/expected 2 to be 3[^\n]*\nOnly the test itself used/)
+  expect(failed[2]!.above).toMatch(/expected 'a' to be 'b'[^\n]*\nOnly the test itself used/)
   expect(failed[0]!.below).toMatch(/SET stock 3/)
 })
 
@@ -258,7 +257,7 @@ test.each([
   { jest: 'the newest Jest', consumer: newest },
   { jest: 'Jest 29', consumer: oldest['jest-29'] },
 ])('$jest prints the timeline, and fails a test with a pending message', ({ consumer }) => {
-  const printed = run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs', 'story')
+  const printed = run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs', 'story.jest')
   expect(printed).toContain('Tests:       2 failed, 1 passed, 3 total')
   expect(printed).toMatch(/Replay: STUNTDOUBLE_SEED=1 npx [\s\S]*#\d+ .*SET stock 3/)
   expect(printed).toContain('No destination responds at https://nobody.test/')
@@ -275,8 +274,8 @@ describe.each([
   const jest = (...args: string[]): string => run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs', ...args)
 
   test.each([
-    { where: 'in workers', args: ['--maxWorkers=2', 'story', 'broken'] },
-    { where: 'in one process', args: ['--runInBand', 'story', 'broken'] },
+    { where: 'in workers', args: ['--maxWorkers=2', 'story.jest', 'broken.jest'] },
+    { where: 'in one process', args: ['--runInBand', 'story.jest', 'broken.jest'] },
   ])('writes pages and the summary $where', ({ args }) => {
     const printed = jest(...args)
     expect(printed).toContain(`Reports of failed tests: ${join(place, 'stuntdouble-report', 'index.html')}`)
@@ -311,7 +310,7 @@ describe.each([
   })
 
   test('finds the trace of the last attempt, also of tests with equal names', () => {
-    jest('names')
+    jest('names.jest')
     const failed = failedIn(consumer)
     const timelines = failed.map(({ below }) => below.match(/SET \w+ \d/g))
     // Jest 29 does not report when a test started, so tests with equal names and messages have one trace.
@@ -322,10 +321,10 @@ describe.each([
 
   test("leaves annotations to Jest's own reporter", () => {
     const printed = jest(
+      'story.jest',
       '--reporters=default',
       '--reporters=github-actions',
       '--reporters=stuntdouble/jest/reporter',
-      'story',
     )
     expect(failedIn(consumer)).toHaveLength(2)
     expect(printed).toMatch(/^::error file=/m)
