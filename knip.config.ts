@@ -50,7 +50,8 @@ const config: KnipConfig = {
     '@arethetypeswrong/cli',
     'jest',
     'typedoc-vitepress-theme',
-    // Of a peer that has them.
+    // Of another package that has them.
+    'markdown-it',
     '@jest/globals',
     'expect',
     '@lezer/highlight',

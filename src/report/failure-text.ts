@@ -78,3 +78,8 @@ function hintLines(hints: readonly string[]): string[] {
 export function replayLines(replay: string | undefined): string[] {
   return replay === undefined ? [] : [`Replay: ${replay}`]
 }
+
+/** Returns whether a line of a stack is one of its frames, which ends with a location. */
+export function isFrame(line: string): boolean {
+  return /^\s+at /.test(line) && /:\d+:\d+\)?$/.test(line)
+}

@@ -25,6 +25,12 @@ export interface FailureData {
   readonly timeline?: readonly string[]
 }
 
+/** Failure data that a failed test stores with its trace. A reporter runs in another process and reads it there. */
+export interface ReportedFailure extends FailureData {
+  /** Text of the assertion, without colors, if it is not an assertion of this package. */
+  readonly message?: string
+}
+
 /**
  * Failure data in the result of a matcher. Jest and Playwright keep the result in `matcherResult`, Vitest keeps it in
  * the error's context.

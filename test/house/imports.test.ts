@@ -241,18 +241,19 @@ const rooms: readonly Room[] = [
       ...['command-line', 'drift', 'explore', 'inspector', 'lua'].map((name) => `@stuntdouble/${name}`),
     ],
   },
+  // The fixture of Jest leaves files for its reporter.
+  {
+    room: '/fixtures/reporters',
+    may: ['kernel', 'report'],
+    packages: ['vitest', '@playwright/test', 'node:', '@stuntdouble/inspector', '@stuntdouble/server'],
+  },
   {
     room: '/fixtures',
-    may: [...engine, '/matchers/*', 'scenarios', 'adapters', 'client'],
+    may: [...engine, '/matchers/*', '/fixtures/reporters', 'scenarios', 'adapters', 'client'],
     packages: [
       ...['vitest', 'jest', '@jest/globals', '@playwright/test', '@msw/data', 'valibot', 'node:'],
       '@stuntdouble/server',
     ],
-  },
-  {
-    room: '/fixtures/reporters',
-    may: ['kernel', 'report'],
-    packages: ['vitest', '@playwright/test', 'node:', '@stuntdouble/inspector'],
   },
   // A run history may come from a connected sandbox.
   {

@@ -228,7 +228,7 @@ const notWritten: readonly (readonly [call: RegExp, because: string])[] = [
     'what dump() and snapshot() wrote: read as files are',
   ],
   [
-    /^(?:TrafficLog\.|Traffic\.decode|decode|formatTraceDiff|toHtml\[0\]|loadTrace|VitestTraceReporter)/,
+    /^(?:TrafficLog\.|Traffic\.decode|decode|formatTraceDiff|toHtml\[0\]|loadTrace|(?:Vitest|Jest)TraceReporter)/,
     'entries and traces',
   ],
   [

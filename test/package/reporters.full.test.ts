@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 
@@ -46,7 +46,7 @@ test('a message is left over', ({ sandbox }) => {
   sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
 })
 `,
-  'jest.config.cjs': `module.exports = { testMatch: ['**/*.jest.cjs'], transform: {} }`,
+  'jest.config.cjs': `module.exports = { testMatch: ['**/*.jest.cjs'], transform: {}, reporters: ['default', 'stuntdouble/jest/reporter'] }`,
   'story.jest.cjs': `const { useSandbox } = require('stuntdouble/jest')
 const sandbox = useSandbox()
 test('a jest test fails', () => {
@@ -61,6 +61,26 @@ test('the next one holds', () => {
   expect(sandbox.store.get('stock')).toBeNull()
 })
 `,
+  // Tests with equal names, retried tests, and a file that cannot be loaded.
+  'names.jest.cjs': `const { useSandbox } = require('stuntdouble/jest')
+const sandbox = useSandbox()
+jest.retryTimes(1)
+let attempts = 0
+test('same', () => {
+  sandbox.store.run('SET', 'first', ++attempts)
+  expect(1).toBe(2)
+})
+test('same', () => {
+  sandbox.store.run('SET', 'second', 1)
+  expect(1).toBe(2)
+})
+let tries = 0
+test('passes in the end', () => {
+  sandbox.store.run('SET', 'third', 1)
+  expect(++tries).toBe(2)
+})
+`,
+  'broken.jest.cjs': `require('./missing.cjs')`,
 }
 
 beforeAll(() => {
@@ -74,12 +94,42 @@ beforeAll(() => {
 
 const placeIn = (consumer: string): string => join(consumer, 'story-tests')
 
+/** File of the step's summary. */
+const stepOf = (consumer: string): string => join(placeIn(consumer), 'step.md')
+
+/** Returns the failed tests of the summary as text: above and below the beginning of their timeline. */
+const failedIn = (consumer: string): { readonly above: string; readonly below: string }[] =>
+  readFileSync(stepOf(consumer), 'utf8')
+    .split('<h3>')
+    .slice(1)
+    .map((block) => {
+      const [above = '', below = ''] = block.split('<details>').map(plain)
+      return { above, below }
+    })
+
+const plain = (html: string): string =>
+  html.replace(/<[^>]*>/g, '').replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
+
+/** Returns the annotations of a run: location and first line. */
+const annotations = (printed: string): string[] =>
+  [...printed.matchAll(/^::error (?:file=([^,:]*))?(?:,line=(\d+))?.*?::(.*?)(?:%0A.*)?$/gm)].map(
+    ([, file, line, text]) => `${file}:${line ?? ''} ${text}`,
+  )
+
 const run = (consumer: string, script: string, ...args: string[]) => {
   const place = placeIn(consumer)
+  rmSync(stepOf(consumer), { force: true })
   const { stdout, stderr } = spawnSync(process.execPath, [join(consumer, 'node_modules', script), ...args], {
     cwd: place,
     encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      FORCE_COLOR: undefined,
+      GITHUB_ACTIONS: 'true',
+      GITHUB_WORKSPACE: consumer,
+      GITHUB_STEP_SUMMARY: stepOf(consumer),
+    },
   })
   return stdout + stderr
 }
@@ -129,6 +179,32 @@ describe.each([
     expect(page('stuntdouble-report', '1-a-vitest-b-test-b-fails.html')).not.toContain('</script><b>')
     expect(page('stuntdouble-report', '3-with-a-setup-file.html')).toContain('stock')
   })
+
+  test('summarizes the failed tests in GitHub Actions', () => {
+    const failed = failedIn(consumer)
+    expect(failed).toHaveLength(4)
+    expect(failed[0]!.above).toMatch(/^1\. a vitest <b>test<\/b> fails\s+expected 2 to be 3/)
+    expect(failed[0]!.below).toMatch(
+      /SET stock 3[\s\S]*Test: fixture\.test\.ts:6\nReplay: STUNTDOUBLE_SEED=1 npx vitest run \S*fixture\.test\.ts -t [^\n]*\nTrace: stuntdouble-report\/1-a-vitest-b-test-b-fails\.html/,
+    )
+    expect(failed[1]!.above).toMatch(/Cause: A message is still pending/)
+    expect(failed[2]!.above).toMatch(/Cause: Only the test itself used [^\n]*\s+expected 'a' to be 'b'/)
+    expect(readFileSync(stepOf(consumer), 'utf8')).not.toMatch(/<b>test|<\/script>/)
+    expect(annotations(printed)).toEqual([
+      expect.stringMatching(/^story-tests\/fixture\.test\.ts:6 expected 2 to be 3/),
+      expect.stringMatching(/^story-tests\/fixture\.test\.ts: A message is still pending/),
+      expect.stringMatching(/^story-tests\/setup\.test\.ts:6 Only the test itself/),
+      expect.stringMatching(/^story-tests\/setup\.test\.ts: A message is still pending/),
+    ])
+  })
+
+  test("leaves annotations to Vitest's own reporter", () => {
+    const reporters = ['--reporter=github-actions', '--reporter=stuntdouble/vitest/reporter']
+    const both = run(consumer, 'vitest/vitest.mjs', 'run', '--root', place, ...reporters, 'setup')
+    expect(failedIn(consumer)).toHaveLength(2)
+    expect(annotations(both).filter((one) => one.includes('Only the test itself'))).toEqual([])
+    expect(both).toMatch(/^::error file=/m)
+  })
 })
 
 test('Vitest 3.2 prints the timeline, and its reporter names the version that writes pages', () => {
@@ -138,6 +214,11 @@ test('Vitest 3.2 prints the timeline, and its reporter names the version that wr
   expect(printed).toMatch(/Tests {2}4 failed \| 1 passed/)
   expect(printed).toMatch(/stuntdouble\/vitest\/reporter needs Vitest 4\.0\.11/)
   expect(readdirSync(place)).not.toContain('stuntdouble-report')
+  // Without a trace, the summary is derived from the messages.
+  const failed = failedIn(oldest['vitest-3'])
+  expect(failed).toHaveLength(4)
+  expect(failed[2]!.above).toMatch(/expected 'a' to be 'b'[^\n]*\nOnly the test itself used/)
+  expect(failed[0]!.below).toMatch(/SET stock 3/)
 })
 
 test.each([
@@ -158,6 +239,15 @@ test.each([
     ['story.spec.ts:5', 'Error: expect(received).toBe(expected) // Object.is equality'],
     ['story.spec.ts:7', expect.stringContaining('still pending')],
   ])
+  const failed = failedIn(consumer)
+  expect(failed).toHaveLength(2)
+  expect(failed[0]!.above).not.toContain('\u001b')
+  expect(failed[0]!.below).toMatch(/SET stock 3[\s\S]*Test: story\.spec\.ts:5\n[\s\S]*Trace: pw-report\/1-/)
+  expect(failed[1]!.above).toMatch(/Cause: A message is still pending/)
+  expect(annotations(printed)).toEqual([
+    expect.stringMatching(/^story-tests\/story\.spec\.ts:5 /),
+    expect.stringMatching(/^story-tests\/story\.spec\.ts:7 A message is still pending/),
+  ])
   // The output contains the path of the page, not its first lines.
   expect(printed).toMatch(/stuntdouble-trace-[\w-]+\.html/)
   expect(printed).not.toContain('<!doctype html>')
@@ -167,11 +257,84 @@ test.each([
   { jest: 'the newest Jest', consumer: newest },
   { jest: 'Jest 29', consumer: oldest['jest-29'] },
 ])('$jest prints the timeline, and fails a test with a pending message', ({ consumer }) => {
-  const printed = run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs')
+  const printed = run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs', 'story.jest')
   expect(printed).toContain('Tests:       2 failed, 1 passed, 3 total')
   expect(printed).toMatch(/Replay: STUNTDOUBLE_SEED=1 npx [\s\S]*#\d+ .*SET stock 3/)
   expect(printed).toContain('No destination responds at https://nobody.test/')
   // The text is indented like Jest's own messages, including blank lines.
   const stories = [...printed.matchAll(/^( *)Replay: .*\n(.*)\n( *)\d{4}-\d\d-\d\d\n( *)#\d/gm)]
   expect(stories.map(([, ...texts]) => texts)).toEqual(Array(2).fill(['    ', '', '    ', '      ']))
+})
+
+describe.each([
+  { jest: 'the newest Jest', consumer: newest },
+  { jest: 'Jest 29', consumer: oldest['jest-29'] },
+])('the reporter of $jest', ({ consumer }) => {
+  const place = placeIn(consumer)
+  const jest = (...args: string[]): string => run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs', ...args)
+
+  test.each([
+    { where: 'in workers', args: ['--maxWorkers=2', 'story.jest', 'broken.jest'] },
+    { where: 'in one process', args: ['--runInBand', 'story.jest', 'broken.jest'] },
+  ])('writes pages and the summary $where', ({ args }) => {
+    const printed = jest(...args)
+    expect(printed).toContain(`Reports of failed tests: ${join(place, 'stuntdouble-report', 'index.html')}`)
+    expect(readdirSync(join(place, 'stuntdouble-report')).sort()).toEqual([
+      '1-a-jest-test-fails.html',
+      '2-a-jest-test-that-leaves-something-undone.html',
+      'index.html',
+    ])
+    expect(rowsOf(readFileSync(join(place, 'stuntdouble-report', 'index.html'), 'utf8'))).toEqual([
+      ['story.jest.cjs:5', expect.stringContaining('expect(received).toBe(expected)')],
+      // The error has no frame in the test file, but names the line that published the message.
+      ['story.jest.cjs:8', expect.stringContaining('No destination responds at https://nobody.test/')],
+    ])
+    const failed = failedIn(consumer)
+    const titled = (title: string) => failed.find(({ above }) => above.includes(title))!
+    expect(failed).toHaveLength(3)
+    const { above, below } = titled('a jest test fails')
+    expect(above).toMatch(
+      /Cause: Only the test itself used [^\n]*\s+expect\(received\)\.toBe\(expected\)[\s\S]*Received: 2/,
+    )
+    expect(below).toMatch(
+      /SET stock 3[\s\S]*Test: story\.jest\.cjs:5\nReplay: STUNTDOUBLE_SEED=1 npx jest [^\n]*\nTrace: stuntdouble-report\/1-/,
+    )
+    expect(titled('leaves something undone').above).toMatch(
+      /Cause: No destination responds at https:\/\/nobody\.test\//,
+    )
+    expect(titled('broken.jest.cjs').above).toContain("Cannot find module './missing.cjs'")
+    expect(annotations(printed).toSorted()).toEqual([
+      expect.stringMatching(/^story-tests\/broken\.jest\.cjs: /),
+      expect.stringMatching(/^story-tests\/story\.jest\.cjs:5 Only the test itself/),
+      expect.stringMatching(/^story-tests\/story\.jest\.cjs:8 No destination responds/),
+    ])
+  })
+
+  test('finds the trace of the last attempt, also of tests with equal names', () => {
+    jest('names.jest')
+    const failed = failedIn(consumer)
+    const timelines = failed.map(({ below }) => below.match(/SET \w+ \d/g))
+    // Jest 29 does not report when a test started, so tests with equal names and messages have one trace.
+    const second = consumer === newest ? ['SET second 1'] : expect.anything()
+    const first = consumer === newest ? ['SET first 2'] : expect.anything()
+    expect(timelines).toEqual([first, second])
+  })
+
+  test("leaves annotations to Jest's own reporter", () => {
+    const printed = jest(
+      'story.jest',
+      '--reporters=default',
+      '--reporters=github-actions',
+      '--reporters=stuntdouble/jest/reporter',
+    )
+    expect(failedIn(consumer)).toHaveLength(2)
+    expect(printed).toMatch(/^::error file=/m)
+    expect(annotations(printed).filter((one) => /^story-tests/.test(one))).toEqual([])
+  })
+})
+
+test('without a failed test, no reporter writes a summary', () => {
+  const printed = run(newest, 'vitest/vitest.mjs', 'run', '--root', placeIn(newest), '-t', 'another one holds')
+  expect(printed).toMatch(/Tests {2}1 passed/)
+  expect(existsSync(stepOf(newest))).toBe(false)
 })

@@ -19,6 +19,7 @@ export const entries: Readonly<Record<string, string>> = {
   scenarios: 'packages/explore/src/scenarios.ts',
   jest: 'fixtures/jest.ts',
   'jest/extend': 'matchers/jest.ts',
+  'jest/reporter': 'fixtures/reporters/jest.ts',
   'playwright/extend': 'matchers/playwright.ts',
 }
 

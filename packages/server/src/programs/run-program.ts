@@ -2,12 +2,14 @@ import { constants } from 'node:os'
 import { type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { plural } from '../../../../src/kernel/plural.js'
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
+import { tenantsSummary } from '../../../../src/report/step-summary.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { sandboxInternals } from '../../../../src/sandbox/sandbox-internals.js'
 import { commandEnvironment, controlVariable, serveArguments } from '../config.js'
 import type { StuntdoubleServer } from '../server.js'
+import { appendStepSummary } from '../step-summary-file.js'
 import { endWithNpm } from './parent.js'
 import { ProcessGroup } from './process-group.js'
+import { maxShown, sinceReset, summarizedTenant } from './run-summary.js'
 import { startedServer } from './started-server.js'
 
 const {
@@ -20,9 +22,6 @@ const {
   scenario,
   'allow-production': allowProduction,
 } = serveArguments
-
-/** Maximum entries of the timeline that is printed after a failed command. */
-const maxShown = 200
 
 export const program: Program = {
   args: {
@@ -56,7 +55,13 @@ export const program: Program = {
     try {
       const { env } = tenantOf(server, name)
       const code = await ended(given._, { ...process.env, ...commandEnvironment(server.origin, name, env) })
-      if (code !== 0) for (const each of server.tenants) tell(server.tenant(each), each)
+      const used = server.tenants.filter((each) => server.tenant(each).traffic.size > 0)
+      if (code !== 0) for (const each of used) tell(server.tenant(each), each)
+      appendStepSummary((room) => {
+        const tenants = used.map((each) => summarizedTenant(server.tenant(each), each))
+        // Arguments can be secrets, so only the program is named.
+        return tenantsSummary({ command: given._[0]!, code, tenants }, room)
+      })
       return code
     } finally {
       await server.close()
@@ -152,12 +157,10 @@ function handOn(send: (name: NodeJS.Signals) => void): () => void {
  */
 function tell(sandbox: Sandbox, name: string): void {
   const { traffic, destinations, outbound } = sandbox
-  if (traffic.size === 0) return
-  const since = sandboxInternals.of(sandbox).beginning().world > 0 ? ' since the last reset or load' : ''
   const left = traffic.size - maxShown
   const lines = [
     '',
-    `stuntdouble, tenant ${name}: ${plural(traffic.size, 'entry', 'entries')}${since}${left > 0 ? `, the last ${maxShown}` : ''}`,
+    `stuntdouble, tenant ${name}: ${plural(traffic.size, 'entry', 'entries')}${sinceReset(sandbox)}${left > 0 ? `, the last ${maxShown}` : ''}`,
     '',
     traffic.timeline({ limit: maxShown }),
     ...[...destinations.unhandled, ...outbound.unhandled].map((message) => `\n${message}`),
