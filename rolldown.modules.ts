@@ -1,0 +1,99 @@
+import { type BuildOptions, build, type Plugin } from 'rolldown'
+import { workspaceEntries } from './test/support/bundle.ts'
+import { entries, moduleEntries, programs, read } from './test/support/entries.ts'
+
+// The ES modules of the build, in a few chunks. Runners such as Vitest in workerd transform each module of the package
+// again in each run, so each module and each byte costs time there.
+
+const { dependencies, peerDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
+
+/** Libraries whose code the chunks contain: as packages they were a fifth of what a runner transforms. */
+const bundled: readonly string[] = ['@noble/hashes', 'croner', 'rou3', 'valibot']
+
+const packages = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !bundled.includes(name))
+
+/** Entries that need little of the core, and entries that need parts of it. What they need is in chunks of its own. */
+const smallEntries: readonly string[] = ['fetch', 'msw/fast', 'stats', 'cli', 'campaign-worker']
+const lightEntries: readonly string[] = [
+  'nock',
+  'client',
+  'report',
+  'matchers',
+  'vitest/extend',
+  'vitest4/extend',
+  'jest/extend',
+  'playwright/extend',
+  'vitest/reporter',
+  'playwright/reporter',
+]
+
+/**
+ * A source map without mappings. A runner that transforms the package then makes none either: such maps would be four
+ * times as large as the code, and lead only to the same minified line.
+ */
+const emptyMap = Buffer.from(JSON.stringify({ version: 3, sources: [], names: [], mappings: '' })).toString('base64')
+
+/** Imports that stay imports of published files. `extendEntries` of tsup.config.ts says why. */
+const publishedFiles: Plugin = {
+  name: 'published-files',
+  resolveId(path, importer) {
+    const extend = /matchers\/(vitest|jest|playwright)\.js$/.exec(path)
+    if (importer !== undefined && extend !== null)
+      return { id: `./${extend[1]}/extend.js`, external: true, moduleSideEffects: true }
+    const text = /\/((?:page|editor)-text)\.js$/.exec(path)
+    return text === null ? undefined : { id: `./${text[1]}.cjs`, external: true }
+  },
+}
+
+const sources: Readonly<Record<string, string>> = { ...entries, ...moduleEntries, ...programs }
+
+/** Finds the modules that these entries load. */
+function loadedWith(names: readonly string[]): { readonly plugin: Plugin; readonly has: (id: string) => boolean } {
+  const seen = new Set<string>()
+  const plugin: Plugin = {
+    name: `loaded-with-${names[0]}`,
+    buildEnd() {
+      const reach = (ids: readonly string[]): void => {
+        for (const id of ids) {
+          if (seen.has(id)) continue
+          seen.add(id)
+          reach(this.getModuleInfo(id)?.importedIds ?? [])
+        }
+      }
+      reach(names.map((name) => new URL(sources[name]!, import.meta.url).pathname))
+    },
+  }
+  return { plugin, has: (id) => seen.has(id) }
+}
+
+export async function buildModules(): Promise<void> {
+  const core = loadedWith(['index'])
+  const light = loadedWith(lightEntries)
+  const small = loadedWith(smallEntries)
+  const options: BuildOptions = {
+    input: Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, `./${source}`])),
+    platform: 'neutral',
+    external: (id) => /^node:/.test(id) || packages.some((name) => id === name || id.startsWith(`${name}/`)),
+    resolve: { alias: workspaceEntries },
+    transform: { target: ['es2023', 'node22'] },
+    // Only what extends `expect` has side effects.
+    treeshake: { moduleSideEffects: (id, isExternal) => (isExternal ? /\/extend\.js$/.test(id) : undefined) },
+    plugins: [publishedFiles, core.plugin, light.plugin, small.plugin],
+    makeAbsoluteExternalsRelative: false,
+    output: {
+      dir: 'dist',
+      format: 'es',
+      chunkFileNames: ({ isDynamicEntry }) => (isDynamicEntry ? '[name]-[hash].js' : 'chunk-[name]-[hash].js'),
+      minify: { compress: false, mangle: { toplevel: false, keepNames: true } },
+      postFooter: `//# sourceMappingURL=data:application/json;base64,${emptyMap}`,
+      codeSplitting: {
+        groups: [
+          { name: 'base', test: (id) => core.has(id) && small.has(id), priority: 3 },
+          { name: 'shared', test: (id) => core.has(id) && light.has(id), priority: 2 },
+          { name: 'core', test: (id) => core.has(id), priority: 1 },
+        ],
+      },
+    },
+  }
+  await build(options)
+}
