@@ -1,5 +1,6 @@
-// Matches the absolute path of a file, so that `node:internal/process/task_queues:104:5` does not match.
-const place = /(?:^|[\s(@])((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()\s]*?:\d+:\d+)\)?$/
+// Matches the absolute path of a file, so that `node:internal/process/task_queues:104:5` does not match. In a browser,
+// files have URLs of a server.
+const place = /(?:^|[\s(@])((?:file:\/\/|https?:\/\/[^()\s/]+\/|\/|[A-Za-z]:[\\/])[^()\s]*?:\d+:\d+)\)?$/
 
 let knownRoot: string | undefined
 
@@ -25,7 +26,8 @@ export function callerLine(error: Error): string {
     const file = place.exec(frame.trim())?.[1]
     if (file === undefined || file.includes('node_modules')) continue
     if (root !== '' && file.startsWith(root)) continue
-    return file
+    // A server for browsers adds its origin, and a query that changes with each run.
+    return file.replace(/^https?:\/\/[^/]+/, '').replace(/\?[^/]*(?=:\d+:\d+$)/, '')
   }
   return ''
 }
