@@ -441,7 +441,7 @@ export const examples: readonly Section[] = [
 ]
 
 /** Errors and rules of array.md 2 to 6 that the worked examples do not have. */
-export const errors: readonly Section[] = [
+const errors: readonly Section[] = [
   newerSection(
     'indexes',
     'array.md 1, 6',

@@ -81,13 +81,15 @@ function withExports(text: string): string {
 }
 
 /** test/tsconfig.json with `paths`: tests and examples import the package by its own name, which means the sources. */
-function withPaths(text: string): string {
-  const config = JSON.parse(text)
+function withPaths(before: string): string {
+  const config = JSON.parse(before)
   config.compilerOptions.paths = Object.fromEntries(
     Object.entries({ ...entries, ...moduleEntries }).map(([name, source]) => [specifierOf(name), [`../${source}`]]),
   )
-  // The formatter writes lists of one item on one line.
-  return `${JSON.stringify(config, null, 2).replace(/\[\n\s+("[^"]+")\n\s+\]/g, '[$1]')}\n`
+  // The formatter writes lists of one or two items on one line.
+  const text = JSON.stringify(config, null, 2)
+  const shortList = /\[\n\s+("[^"]+")(?:,\n\s+("[^"]+"))?\n\s+\]/g
+  return `${text.replace(shortList, (_, ...items: (string | undefined)[]) => `[${items.slice(0, 2).filter(Boolean).join(', ')}]`)}\n`
 }
 
 /** Files into which the list is written. */
