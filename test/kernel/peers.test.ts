@@ -9,7 +9,7 @@ test.each([
   // The working directory can have another version than the one that was imported.
   ['15.0.2', 'an older version'],
   [undefined, 'an older version'],
-])('names the installed version %s in one sentence', (version, installed) => {
+])('names the installed version %s in one message', (version, installed) => {
   expect(tooOld('stuntdouble/nock', nock, version)).toBe(
     `stuntdouble/nock needs nock 14 or newer (installed: ${installed}). Update nock, or use stuntdouble/fetch.`,
   )

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
 
-// What a user reads who imports an entry beside a version of its peer that is too old. Each peer here has the exports of
+// What a user reads who imports an entry with a version of its peer that is too old. Each peer here has the exports of
 // that version which matter, as a CommonJS package.
 
 const folders: string[] = []
@@ -45,7 +45,7 @@ test.each([
     'exports.Arbitrary = class {}; exports.default = exports; exports.__esModule = true',
     'stuntdouble/fast-check needs fast-check 3 or newer (installed: 2.25.0). Update fast-check, or use stuntdouble/checks, which does not need it.',
   ],
-])('beside %s %s, its entry says what to do, and stuntdouble/fetch works', (name, version, code, message) => {
+])('with %s %s, its entry says what to do, and stuntdouble/fetch works', (name, version, code, message) => {
   const folder = projectWith(name, version, code)
   const run = (format: 'module' | 'commonjs', load: (entry: string) => string): unknown => {
     const program = `(async () => {
