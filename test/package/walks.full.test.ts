@@ -21,25 +21,17 @@ interface Walked {
   readonly versions?: OldVersions
 }
 
-/** The oldest version of each runner. */
-const oldest: readonly Walked[] = [
+/** Older versions of runners, and pages that are followed only in nightly runs. */
+const nightly: readonly Walked[] = [
   { page: 'runners/vitest.md', versions: 'vitest-3' },
+  { page: 'runners/vitest.md', versions: 'vitest-4' },
   { page: 'runners/jest.md', versions: 'jest-29' },
   { page: 'runners/playwright.md', versions: 'playwright-1.50' },
-]
-
-/** Pages that are followed only in nightly runs. */
-const nightly: readonly Walked[] = [
-  { page: 'runners/vitest.md', versions: 'vitest-4' },
   { page: 'adapters/playwright.md' },
   { page: 'adapters/playwright.md', versions: 'playwright-1.50' },
 ]
 
-const walked: readonly Walked[] = [
-  ...pages.map((page) => ({ page })),
-  ...oldest,
-  ...(effort === 'nightly' ? nightly : []),
-]
+const walked: readonly Walked[] = [...pages.map((page) => ({ page })), ...(effort === 'nightly' ? nightly : [])]
 
 /** Returns the page for users of that version. */
 function forVersion(text: string, versions: OldVersions | undefined): string {
