@@ -195,15 +195,15 @@ function labeled(label: string, texts: readonly string[]): Labeled[] {
   return linesOf(texts).map((line) => [label, line])
 }
 
-/** Returns labeled sentences. They are not in `<pre>`, because its lines do not wrap. */
+/** Returns labeled messages. They are not in `<pre>`, because its lines do not wrap. */
 function quote(lines: readonly Labeled[]): string {
   if (lines.length === 0) return ''
   const { shown, more } = clipped(lines.map(([, line]) => line))
-  const sentences = shown.map((line, index) =>
-    // An indented line continues the sentence above.
+  const messages = shown.map((line, index) =>
+    // An indented line continues the message above.
     /^\s/.test(line) ? inline(line.trim()) : `<b>${lines[index]![0]}:</b> ${inline(line)}`,
   )
-  return `<blockquote>\n${[...sentences, ...more].join('<br>\n')}\n</blockquote>\n`
+  return `<blockquote>\n${[...messages, ...more].join('<br>\n')}\n</blockquote>\n`
 }
 
 /** Returns lines as they are in a terminal. */
