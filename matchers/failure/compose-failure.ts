@@ -117,9 +117,9 @@ export function composeEnding(received: object, place: TestLocation | undefined,
   return { ...head, timeline: chain.lines(maxLines - above.length - 2, named, details) }
 }
 
-/** Returns a sentence with one stop. A sentence may end with an error of the app, which has its own stop. */
-function withOneStop(sentence: string): string {
-  return sentence.replace(/(?<!\.)([.!?])\.$/, '$1')
+/** Returns a message with one stop. A message may end with an error of the app, which has its own stop. */
+function withOneStop(message: string): string {
+  return message.replace(/(?<!\.)([.!?])\.$/, '$1')
 }
 
 /** Returns a hint if the app did not use the sandbox. */

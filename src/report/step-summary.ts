@@ -19,6 +19,8 @@ export interface SummarizedTest {
   readonly failure?: ReportedFailure | undefined
   /** Message of the runner, which is used for a test without a trace. */
   readonly message?: string | undefined
+  /** Number of errors of the test that are not shown: for example, of `expect.soft()`. Default: 0. */
+  readonly moreErrors?: number | undefined
   /** Path of the page with the trace. */
   readonly page?: string | undefined
 }
@@ -109,7 +111,7 @@ function bytesIn(text: string): number {
   return utf8(text).length
 }
 
-function testBlock({ titles, place, failure, message, page }: SummarizedTest, number: number): string {
+function testBlock({ titles, place, failure, message, moreErrors = 0, page }: SummarizedTest, number: number): string {
   const { causes, facts, timeline, replay } = partsOf(failure, message)
   const title = titles.filter((name) => name !== '').join(' › ')
   const notes = [
@@ -121,6 +123,9 @@ function testBlock({ titles, place, failure, message, page }: SummarizedTest, nu
     `<h3>${number}. ${inline(title)}</h3>\n`,
     quote(causes),
     pre(facts),
+    moreErrors > 0
+      ? `<p>${plural(moreErrors, 'more error of this test is', 'more errors of this test are')} in the log.</p>\n`
+      : '',
     folded('Timeline', timeline),
     `<ul>\n${notes.map((note) => `<li>${note}</li>\n`).join('')}</ul>\n`,
   ]
@@ -151,7 +156,7 @@ function partsOf(failure: ReportedFailure | undefined, message = ''): Parts {
   if (failure === undefined || !hasText(failure)) return partsOfText(message)
   const { call = [], causes = [], expected, received = [], hints = [], notes = [], timeline = [], replay } = failure
   return {
-    causes: [...labeled('Cause', causes), ...labeled('Hint', hints)],
+    causes: explained(causes, hints),
     facts: [[failure.message ?? ''], call, [expected ?? ''], received, notes].flatMap(linesOf),
     timeline: linesOf(timeline),
     replay,
@@ -195,15 +200,34 @@ function labeled(label: string, texts: readonly string[]): Labeled[] {
   return linesOf(texts).map((line) => [label, line])
 }
 
-/** Returns labeled sentences. They are not in `<pre>`, because its lines do not wrap. */
+/**
+ * Returns causes and hints in the order in which they are read. A hint that says why the app threw an error comes before
+ * the error, which alone explains little: `fetch failed`.
+ */
+function explained(causes: readonly string[], hints: readonly string[]): Labeled[] {
+  const errors = causes.slice(0, readOfList).flatMap((cause) => thrown.exec(cause.slice(0, readOfText))?.[1] ?? [])
+  const says = (hint: string): boolean => errors.some((error) => hint.includes(`the handler threw ${error}`))
+  return [
+    ...labeled('Hint', hints.filter(says)),
+    ...labeled('Cause', causes),
+    ...labeled(
+      'Hint',
+      hints.filter((hint) => !says(hint)),
+    ),
+  ]
+}
+
+const thrown = /^The handler of \S+ threw(?: in \d+ attempts)?: (.+)$/m
+
+/** Returns labeled messages. They are not in `<pre>`, because its lines do not wrap. */
 function quote(lines: readonly Labeled[]): string {
   if (lines.length === 0) return ''
   const { shown, more } = clipped(lines.map(([, line]) => line))
-  const sentences = shown.map((line, index) =>
-    // An indented line continues the sentence above.
+  const messages = shown.map((line, index) =>
+    // An indented line continues the message above.
     /^\s/.test(line) ? inline(line.trim()) : `<b>${lines[index]![0]}:</b> ${inline(line)}`,
   )
-  return `<blockquote>\n${[...sentences, ...more].join('<br>\n')}\n</blockquote>\n`
+  return `<blockquote>\n${[...messages, ...more].join('<br>\n')}\n</blockquote>\n`
 }
 
 /** Returns lines as they are in a terminal. */

@@ -14,7 +14,7 @@ export function printedBy(assertion: () => void): string {
     assertion()
   } catch (error) {
     const text = (error as Error).message.replace(/\u001b\[\d+m/g, '')
-    // Every sentence of every failure that a test prints has one stop.
+    // Every message of every failure that a test prints has one stop.
     const doubled = text.split('\n').find((line) => /^\S.*[^.][.!?]\.$/.test(line))
     if (doubled !== undefined) throw new Error(`This line ends in two stops: ${doubled}`)
     return text

@@ -60,6 +60,24 @@ describe('a summary of failed tests', () => {
     expect(summary.indexOf('2030-01-01')).toBeGreaterThan(summary.indexOf('<details>'))
   })
 
+  test('shows a hint that explains the error of the app before this error, also in an annotation', () => {
+    const hint = 'Attempt 1 did so, and the handler threw TypeError: fetch failed, so attempt 2 did so again.'
+    for (const cause of [
+      'The handler of https://shop.test/pay threw: TypeError: fetch failed',
+      'The handler of https://shop.test/pay threw in 2 attempts: TypeError: fetch failed',
+    ]) {
+      const test = { ...charged, failure: { ...failure, causes: [cause], hints: ['Another.', hint] } }
+      expect(causeLines(test)).toEqual([hint, cause, 'Another.'])
+      expect(shown(summaryOf([test]))).toMatch(/Hint: Attempt 1[^\n]*\n+Cause: The handler[^\n]*\n+Hint: Another\./)
+    }
+  })
+
+  test('counts the errors of a test that it does not show', () => {
+    expect(shown(summaryOf([{ ...charged, moreErrors: 1 }]))).toContain('1 more error of this test is in the log.')
+    expect(shown(summaryOf([{ ...charged, moreErrors: 2 }]))).toContain('2 more errors of this test are in the log.')
+    expect(shown(summaryOf([{ ...charged, moreErrors: 0 }]))).not.toContain('in the log')
+  })
+
   test('shows the facts first if no cause is known', () => {
     const { causes: _, hints: _hints, ...facts } = failure
     const summary = summaryOf([

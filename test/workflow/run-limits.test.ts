@@ -68,7 +68,7 @@ test('the log states the limit and that this package enforces it', async () => {
   expect(refused.map(({ response: answer }) => answer?.body)).toEqual(['{"error":"-1 EXCEEDS_LIMIT"}'])
 })
 
-test('a failed matcher ends the sentence of the limit with one stop', async () => {
+test('a failed matcher ends the message about the limit with one stop', async () => {
   const { world } = await played(tooMuch.steps!)
   const text = failureOf(() => expect(world as Sandbox).toHaveWorkflowRun({ state: 'success' }))
   expect(text).toMatch(/^Hint: .*context\.invoke\(\)\.$/m)

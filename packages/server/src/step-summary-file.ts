@@ -15,7 +15,7 @@ export function isInGitHubActions(): boolean {
 
 /**
  * Appends a summary to the file of the current step. Outside of GitHub Actions, writes nothing. If the file cannot be
- * written, prints one sentence, because the result of the tests must not depend on their summary.
+ * written, prints one line, because the result of the tests must not depend on their summary.
  * @param render returns a summary of at most `room` bytes in UTF-8; `undefined` if the room is too small
  */
 export function appendStepSummary(render: (room: number) => string | undefined): void {

@@ -61,7 +61,7 @@ describe('run in GitHub Actions', () => {
     expect(summary).toContain('No request reached the server.')
   })
 
-  test('prints one sentence and keeps the exit code if the file cannot be written', async () => {
+  test('prints one line and keeps the exit code if the file cannot be written', async () => {
     vi.stubEnv('GITHUB_STEP_SUMMARY', join(place, 'missing', 'step.md'))
     expect(await run('run', '--', ...node('process.exit(4)'))).toMatchObject({
       code: 4,

@@ -56,7 +56,7 @@ describe('the summary of a step', () => {
     expect(said).toEqual([])
   })
 
-  test('is reported with one sentence if there is no file to write', () => {
+  test('is reported in one line if there is no file to write', () => {
     for (const path of ['', undefined, folder, join(folder, 'missing\n::error::x', 'step.md')]) {
       said = []
       vi.stubEnv('GITHUB_STEP_SUMMARY', path)
