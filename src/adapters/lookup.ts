@@ -16,8 +16,13 @@ interface Dns {
   readonly promises: { lookup: LookupPromise }
 }
 
+/**
+ * Returns the functions that look up hosts, or `undefined` if there are none, as in browsers. In Cloudflare Workers, no
+ * request uses these functions, and they are in a module object that cannot be changed.
+ */
 function hostDns(): Dns | undefined {
-  return builtin('node:dns') as Dns | undefined
+  const dns = builtin('dns') as Dns | undefined
+  return dns !== undefined && Object.isExtensible(dns) ? dns : undefined
 }
 
 interface HostProcess {
@@ -57,7 +62,7 @@ export function refuseLookups(refuse: Refuse, order: RefusalOrder = 'first'): ()
 
 /**
  * Returns whether the host's own `fetch` looks up each host name in a way that `refuseLookups()` can refuse. Browsers,
- * Bun and Deno have look-ups of their own. If Node.js uses a proxy, only the proxy looks up the host.
+ * Bun, Deno and Cloudflare Workers have look-ups of their own. If Node.js uses a proxy, only the proxy looks up the host.
  */
 export function fetchLooksUpHosts(): boolean {
   const { process } = globalThis as { process?: HostProcess }
