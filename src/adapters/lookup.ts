@@ -16,13 +16,10 @@ interface Dns {
   readonly promises: { lookup: LookupPromise }
 }
 
-/**
- * Returns the functions that look up hosts, or `undefined` if there are none, as in browsers. In Cloudflare Workers, no
- * request uses these functions, and they are in a module object that cannot be changed.
- */
+/** Returns the functions that look up hosts, or `undefined` if there are none that can be replaced, as in browsers. */
 function hostDns(): Dns | undefined {
-  const dns = builtin('dns') as Dns | undefined
-  return dns !== undefined && Object.isExtensible(dns) ? dns : undefined
+  // Only Cloudflare Workers have this class. They have a module `dns` that cannot be changed, and that `fetch` ignores.
+  return 'WebSocketPair' in globalThis ? undefined : (builtin('dns') as Dns | undefined)
 }
 
 interface HostProcess {
