@@ -16,8 +16,10 @@ interface Dns {
   readonly promises: { lookup: LookupPromise }
 }
 
+/** Returns the functions that look up hosts, or `undefined` if there are none that can be replaced, as in browsers. */
 function hostDns(): Dns | undefined {
-  return builtin('node:dns') as Dns | undefined
+  // Only Cloudflare Workers have this class. They have a module `dns` that cannot be changed, and that `fetch` ignores.
+  return 'WebSocketPair' in globalThis ? undefined : (builtin('dns') as Dns | undefined)
 }
 
 interface HostProcess {
@@ -57,7 +59,7 @@ export function refuseLookups(refuse: Refuse, order: RefusalOrder = 'first'): ()
 
 /**
  * Returns whether the host's own `fetch` looks up each host name in a way that `refuseLookups()` can refuse. Browsers,
- * Bun and Deno have look-ups of their own. If Node.js uses a proxy, only the proxy looks up the host.
+ * Bun, Deno and Cloudflare Workers have look-ups of their own. If Node.js uses a proxy, only the proxy looks up the host.
  */
 export function fetchLooksUpHosts(): boolean {
   const { process } = globalThis as { process?: HostProcess }

@@ -1,10 +1,11 @@
+import dns from 'node:dns'
 import http, { createServer, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import nock from 'nock'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { nockScopes } from 'stuntdouble/nock'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
 import { storeInternals } from '../../src/store/store-internals.js'
 
@@ -183,4 +184,52 @@ test('nockScopes() passes requests to the management API of the vendor to the sa
   )
   expect(refused).toContain('No match for request')
   allowing.dispose()
+})
+
+describe('requests to real hosts of the vendor', () => {
+  // The look-ups below nock fail, so that no test can reach a real host.
+  const looked: string[] = []
+  beforeEach(() => {
+    const { lookup } = dns
+    dns.lookup = ((hostname: string, ...rest: unknown[]) => {
+      looked.push(hostname)
+      setImmediate(rest.at(-1) as (error: Error) => void, new Error('recorded'))
+    }) as typeof dns.lookup
+    ends.push(() => {
+      dns.lookup = lookup
+      looked.splice(0)
+    })
+  })
+  const real = 'https://qstash.upstash.io/v2/messages'
+  const blocked = 'A request to qstash.upstash.io, a real host of the service, was blocked. Point the client at'
+
+  test('are rejected over fetch and node:https, and reported', async () => {
+    const sandbox = sandboxThroughNock()
+    await expect(fetch(real)).rejects.toThrow(blocked)
+    await expect(send(https, real)).rejects.toThrow(blocked)
+    expect(sandbox.realHostRequests).toEqual([expect.stringContaining(blocked)])
+    expect(looked).toEqual([])
+  })
+
+  test('get the response of a scope of the test', async () => {
+    const sandbox = sandboxThroughNock()
+    nock('https://qstash.upstash.io').get('/v2/messages').reply(200, 'mine')
+    expect(await send(https, real)).toEqual({ status: 200, text: 'mine' })
+    expect(sandbox.realHostRequests).toEqual([])
+  })
+
+  test('pass after the end of the scopes', async () => {
+    using sandbox = createSandbox()
+    nockScopes(sandbox)()
+    await expect(send(https, real)).rejects.toThrow('recorded')
+    expect(looked).toEqual(['qstash.upstash.io'])
+  })
+
+  test("pass with realHosts: 'allow'", async () => {
+    using sandbox = createSandbox()
+    nockScopes(sandbox, { realHosts: 'allow' })
+    await expect(send(https, real)).rejects.toThrow('recorded')
+    expect(looked).toEqual(['qstash.upstash.io'])
+    expect(sandbox.realHostRequests).toEqual([])
+  })
 })

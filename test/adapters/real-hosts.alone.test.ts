@@ -7,7 +7,7 @@ import { createSandbox, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { mswHandlers } from 'stuntdouble/msw'
 import { fastNetwork } from 'stuntdouble/msw/fast'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connect, sandboxOf } from '../../fixtures/fixture-sandbox.js'
 
 // Whichever adapter a test uses, requests to real hosts never reach the network. The look-ups below all adapters are
@@ -139,6 +139,18 @@ test('a loop of blocked requests does not starve the timers of the host', async 
   let times = 0
   for (; !isDone && times < 5_000; times++) await fetch('https://qstash.upstash.io/').catch(() => {})
   expect(isDone).toBe(true)
+})
+
+test('in Cloudflare Workers, rejects fetch without a look-up', async () => {
+  // There, the module `dns` cannot be changed, and `fetch` never uses it.
+  const before = dns.lookup
+  vi.stubGlobal('WebSocketPair', class {})
+  ends.push(() => vi.unstubAllGlobals())
+  using sandbox = sandboxOf({ intercept: false })
+  ends.push(connect(sandbox, { intercept: false }))
+  expect(dns.lookup).toBe(before)
+  await expect(fetch('https://qstash.upstash.io/x')).rejects.toThrow('a real host of the service, was blocked.')
+  expect(looked).toEqual([])
 })
 
 test('rejects an unknown value and an unknown option', () => {

@@ -10,9 +10,12 @@ import {
 } from 'stuntdouble/checks'
 import { connect, type RemoteSandbox } from 'stuntdouble/client'
 import { arb, assertResilient } from 'stuntdouble/fast-check'
+import { replaceFetch } from 'stuntdouble/fetch'
 import { messageTo, sandboxMatchers } from 'stuntdouble/matchers'
+import { mswHandlers } from 'stuntdouble/msw'
 import { fastNetwork } from 'stuntdouble/msw/fast'
 import { createCollections } from 'stuntdouble/msw-data'
+import { nockScopes } from 'stuntdouble/nock'
 import { createRealRedisSandbox, createShadowSandbox } from 'stuntdouble/real-redis'
 import { ioredisConnector, openRedisSocket } from 'stuntdouble/redis'
 import { copyFormatsFor, toHtml } from 'stuntdouble/report'
@@ -198,6 +201,9 @@ const calls: Readonly<Record<string, (given: Given) => unknown>> = {
   'replay[2]': (given) => replay({ format: 'none' } as Given, () => {}, given),
   'useSandbox[0]': (given) => sandboxOf(given),
   'sandboxEnv[0]': (given) => sandboxEnv(given),
+  'replaceFetch[1]': (given) => replaceFetch(sandbox, given),
+  'mswHandlers[1]': (given) => mswHandlers(sandbox, given),
+  'nockScopes[1]': (given) => nockScopes(sandbox, given),
   'routeSandbox[2]': (given) => routeSandbox({} as Given, sandbox, given),
   'createCollections[0]': (given) => createCollections(given),
   'SandboxCollections.build[0]': async (given) => (await createCollections()).build(given),

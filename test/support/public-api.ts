@@ -125,6 +125,11 @@ export function publicMembers(program: ts.Program): { functions: PublicFunction[
   const namedIn = (node: ts.Node): void => {
     const visit = (child: ts.Node): void => {
       if (ts.isBlock(child)) return
+      // The value of a variable with a type is no part of the declarations.
+      if (ts.isVariableDeclaration(child) && child.type !== undefined) {
+        visit(child.type)
+        return
+      }
       if (ts.isTypeReferenceNode(child) || ts.isExpressionWithTypeArguments(child)) {
         const symbol = checker.getSymbolAtLocation(ts.isTypeReferenceNode(child) ? child.typeName : child.expression)
         if (symbol !== undefined) addType(resolved(symbol))
