@@ -16,8 +16,10 @@ interface Dns {
   readonly promises: { lookup: LookupPromise }
 }
 
+/** Returns the module whose functions can be replaced, if there is one. In workerd, a module is read-only. */
 function hostDns(): Dns | undefined {
-  return builtin('node:dns') as Dns | undefined
+  const dns = builtin('node:dns') as Dns | undefined
+  return dns !== undefined && Object.isExtensible(dns) ? dns : undefined
 }
 
 interface HostProcess {
@@ -57,7 +59,7 @@ export function refuseLookups(refuse: Refuse, order: RefusalOrder = 'first'): ()
 
 /**
  * Returns whether the host's own `fetch` looks up each host name in a way that `refuseLookups()` can refuse. Browsers,
- * Bun and Deno have look-ups of their own. If Node.js uses a proxy, only the proxy looks up the host.
+ * workerd, Bun and Deno have look-ups of their own. If Node.js uses a proxy, only the proxy looks up the host.
  */
 export function fetchLooksUpHosts(): boolean {
   const { process } = globalThis as { process?: HostProcess }
