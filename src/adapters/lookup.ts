@@ -16,10 +16,10 @@ interface Dns {
   readonly promises: { lookup: LookupPromise }
 }
 
-/** Returns the module whose functions can be replaced, if there is one. In workerd, a module is read-only. */
+/** Returns the module if its functions can be replaced. In workerd, `promises` is a read-only module namespace. */
 function hostDns(): Dns | undefined {
   const dns = builtin('node:dns') as Dns | undefined
-  return dns !== undefined && Object.isExtensible(dns) ? dns : undefined
+  return dns !== undefined && [dns, dns.promises].every(Object.isExtensible) ? dns : undefined
 }
 
 interface HostProcess {
