@@ -16,10 +16,13 @@ interface Dns {
   readonly promises: { lookup: LookupPromise }
 }
 
-/** Returns the functions that look up hosts, or `undefined` if there are none that can be replaced, as in browsers. */
+/**
+ * Returns the functions that look up hosts, or `undefined` if there are none that can be replaced. Browsers have none. In
+ * workerd, they are in a module that cannot be changed, and `fetch` ignores them.
+ */
 function hostDns(): Dns | undefined {
-  // Only Cloudflare Workers have this class. They have a module `dns` that cannot be changed, and that `fetch` ignores.
-  return 'WebSocketPair' in globalThis ? undefined : (builtin('dns') as Dns | undefined)
+  const dns = builtin('dns') as Dns | undefined
+  return dns !== undefined && [dns, dns.promises].every(Object.isExtensible) ? dns : undefined
 }
 
 interface HostProcess {

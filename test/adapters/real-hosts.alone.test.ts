@@ -144,8 +144,8 @@ test('a loop of blocked requests does not starve the timers of the host', async 
 test('in Cloudflare Workers, rejects fetch without a look-up', async () => {
   // There, the module `dns` cannot be changed, and `fetch` never uses it.
   const before = dns.lookup
-  vi.stubGlobal('WebSocketPair', class {})
-  ends.push(() => vi.unstubAllGlobals())
+  const builtin = vi.spyOn(process, 'getBuiltinModule').mockReturnValue(Object.freeze({ ...dns }) as never)
+  ends.push(() => builtin.mockRestore())
   using sandbox = sandboxOf({ intercept: false })
   ends.push(connect(sandbox, { intercept: false }))
   expect(dns.lookup).toBe(before)

@@ -25,7 +25,7 @@ Other frameworks and versions of the test runners: see [SDK compatibility](sdk-c
 
 ## The same trace everywhere
 
-The last test of the suite plays a day of a shop. The column "Trace" says whether its [trace](traces.md) has the same bytes as in ${runtimes[0]!.name}. The comparison ignores these parts:
+The last test of the suite plays a day of a shop. The column "Trace" says whether its [trace](traces.md) has the same bytes as in ${runtimes[0]!.name}. These parts depend on the runtime. The comparison ignores them, or the day does not contain them:
 
 | Part | Reason |
 |---|---|

@@ -163,16 +163,6 @@ export const queueTests: readonly SuiteTest[] = [
     },
   },
   {
-    name: 'signatures: the SDK verifies a delivery',
-    async run(kit) {
-      const { expect, client, sandbox } = kit
-      sandbox.destinations.on(orders, verifiedRoute(kit))
-      await client.publishJSON({ url: orders, body: { id: 42 } })
-      await sandbox.clock.drain()
-      expect(sandbox.queue).toHaveDelivered({ to: orders, attempts: [200] })
-    },
-  },
-  {
     name: 'signatures: the SDK rejects a wrong signature, and accepts the retry',
     async run(kit) {
       const { expect, client, sandbox } = kit
@@ -240,6 +230,53 @@ export const queueTests: readonly SuiteTest[] = [
       const send = () => fetch('https://mail.test/send', { method: 'POST', body: '{}' })
       expect((await send()).status).toBe(503)
       expect(await (await send()).json()).toEqual({ sent: true })
+    },
+  },
+  {
+    name: 'headers: responses of handlers have the defaults of the fetch standard, in its order',
+    async run({ expect, client, sandbox: { clock, destinations, traffic } }) {
+      const cookies: [string, string][] = [
+        ['set-cookie', 'a=1'],
+        ['set-cookie', 'b=2'],
+      ]
+      // A page can neither set nor read this header of a response.
+      const kept = new Response(null, { headers: cookies }).headers.has('set-cookie') ? cookies : []
+      const own: [string, string][] = [['X-Shop', 'a'], ...cookies, ['Content-Type', 'text/html; charset=utf-8']]
+      const responses: readonly [Response, readonly [string, string][]][] = [
+        [new Response('text'), [['content-type', 'text/plain;charset=UTF-8']]],
+        [new Response(null), []],
+        [
+          new Response(new URLSearchParams({ name: 'ä' })),
+          [['content-type', 'application/x-www-form-urlencoded;charset=UTF-8']],
+        ],
+        [new Response(new Blob(['<svg/>'], { type: 'image/svg+xml' })), [['content-type', 'image/svg+xml']]],
+        [new Response(new Uint8Array([0xff, 0])), []],
+        [Response.json({ id: 42 }), [['content-type', 'application/json']]],
+        [
+          new Response('<p>', { headers: own }),
+          [['content-type', 'text/html; charset=utf-8'], ...kept, ['x-shop', 'a']],
+        ],
+      ]
+      for (const [response] of responses) {
+        destinations.on(orders, () => response)
+        await client.publishJSON({ url: orders, body: {} })
+        await clock.drain()
+      }
+      const logged = traffic.entries.flatMap((entry) => (entry.type === 'attempt' ? [entry.outcome?.headers] : []))
+      expect(logged).toEqual(responses.map(([, headers]) => headers))
+    },
+  },
+  {
+    name: 'real hosts: a request to the real service is blocked',
+    async run({ expect, sandbox: { urls } }) {
+      const ways = [
+        () => fetch('https://eu1-shop.upstash.io/ping'),
+        () => fetch(new Request('https://qstash.upstash.io/v2')),
+      ]
+      for (const request of ways) expect(await messageOf(request)).toContain('a real host of the service, was blocked')
+      const { Redis } = await import('@upstash/redis')
+      const real = new Redis({ url: 'https://eu1-shop.upstash.io', token: 't', retry: false, enableTelemetry: false })
+      expect(await messageOf(() => real.ping())).toContain(`Point the client at the sandbox: ${urls.store}`)
     },
   },
 ]

@@ -1,3 +1,8 @@
+import { createSandbox, ReplyError, type Sandbox } from 'stuntdouble'
+import { assertIdempotent } from 'stuntdouble/checks'
+import { sandboxMatchers } from 'stuntdouble/matchers'
+import { loadTrace, toHtml } from 'stuntdouble/report'
+import { playScenario, scenarios } from 'stuntdouble/scenarios'
 import type { SuiteTest } from './suite-test.ts'
 import { traceOf } from './traced-scenario.ts'
 
@@ -32,7 +37,39 @@ export const runtimeTests: readonly SuiteTest[] = [
       expect(sandbox.store.get('a')).toBe('43')
     },
   },
+  {
+    name: 'entries: each class exists once, in whatever entry an object was made',
+    async run({ expect, sandbox }) {
+      const made: object[] = [createSandbox(), (await playScenario(Object.values(scenarios)[0]!)).sandbox]
+      await assertIdempotent(() => new Response('ok'), {
+        under: ['duplicate'],
+        publish(own) {
+          made.push(own)
+          return own.queue.publish({ to: 'https://shop.test/orders' })
+        },
+      })
+      expect(made.length > 2).toBe(true)
+      for (const one of made as Sandbox[]) {
+        expect(one instanceof sandbox.constructor).toBe(true)
+        expect(one.store instanceof sandbox.store.constructor).toBe(true)
+        expect(one.traffic instanceof sandbox.traffic.constructor).toBe(true)
+        expect(thrownBy(() => one.store.run('GET')) instanceof ReplyError).toBe(true)
+        // Both functions reject objects of other classes.
+        expect(toHtml(one.traffic)).toContain('<html')
+        expect(sandboxMatchers.toHaveKey.call({}, one.store, 'none').pass).toBe(false)
+      }
+      expect(loadTrace(sandbox.traffic.toTrace()) instanceof sandbox.traffic.constructor).toBe(true)
+    },
+  },
 ]
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    return call()
+  } catch (error) {
+    return error
+  }
+}
 
 /** The last test: it prints the trace that the comparison of the runtimes reads. */
 export const traceTest = (report: (trace: string) => void): SuiteTest => ({

@@ -24,17 +24,12 @@ export const storeTests: readonly SuiteTest[] = [
     },
   },
   {
-    name: 'Redis: a pipeline continues after an error',
-    async run({ expect, redis }) {
+    name: 'Redis: a pipeline continues after an error, and a transaction counts as one',
+    async run({ expect, redis, sandbox: { store } }) {
       const pipeline = redis.pipeline().set('name', 'Ada').incr('name').incr('visits')
       const [, failed, visits] = (await pipeline.exec({ keepErrors: true })) as { error?: string; result?: unknown }[]
       expect(failed?.error).toContain('not an int')
       expect(visits?.result).toBe(1)
-    },
-  },
-  {
-    name: 'Redis: a transaction counts as one',
-    async run({ expect, redis, sandbox: { store } }) {
       await redis.set('seats', 3)
       expect(await redis.multi().decr('seats').incr('tickets').exec()).toEqual([2, 1])
       expect(store.get('seats')).toBe('2')
