@@ -95,5 +95,11 @@ export default defineConfig(async () => {
     noExternal: ['@noble/hashes', 'rou3'],
     esbuildPlugins: [extendEntries, sharedPageTexts],
     plugins: [requiredOnDemand, shortLocals],
+    // A single default export becomes the whole module, but the declarations say `default`. Jest accepts both.
+    onSuccess: async () => {
+      const path = 'dist/jest/reporter.cjs'
+      const marked = "Object.defineProperty(exports, '__esModule', { value: true });\nexports.default ="
+      writeFileSync(path, readFileSync(path, 'utf8').replace(/^module\.exports =/m, marked))
+    },
   }
 })

@@ -110,6 +110,7 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
     [check('soak', 'memory over hours of requests', [node, ...typescriptSources(), 'test/nightly/soak.ts'])],
     [{ name: 'runtimes', what: 'one suite in each runtime', run: runInRuntimes }],
     [{ name: 'walks', what: 'pages with each version of a runner and each runtime', run: walk }],
+    [check('old-peers', 'the packed package beside old peers', [node, 'test/nightly/old-peers.ts'])],
     [
       check('next', 'build of the Next.js recipe', [node, 'examples/recipes/next/nightly.ts']),
       check('sveltekit', 'build of the SvelteKit recipe', [node, 'examples/recipes/sveltekit/nightly.ts']),

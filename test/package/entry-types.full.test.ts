@@ -94,7 +94,11 @@ test.each([...groups])(
 test('finds the types of each entry with moduleResolution: node', async () => {
   const folder = projectWith([...new Set(Object.values(peers).flat())])
   const files = Object.keys({ ...entries, ...checked }).map((entry) => fileFor(folder, entry, 'ts'))
-  expect(await typeErrors(folder, files, node10, 'typescript')).toBe('')
+  const errors = (await typeErrors(folder, files, node10, 'typescript')).split(/\n(?! )/)
+  // `msw/experimental` and `@msw/data` have no types with this option, so the declarations that import them cannot be
+  // checked. The files that import our entries are.
+  const unchecked = /^node_modules\/stuntdouble\/dist\/(?:msw\/fast\.d\.cts|msw-data\.d\.ts)\(/
+  expect(errors.filter((message) => message !== '' && !unchecked.test(message))).toEqual([])
 }, 300_000)
 
 test('a missing peer and a missing entry are type errors', async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { UsageError } from '@stuntdouble/command-line'
-import { installedVersion, isOlder, oldestPeers } from '../../../../src/kernel/peers.js'
+import { installedVersion, problemWith } from '../../../../src/kernel/peers.js'
 import { plainText } from '../../../../src/report/safe-text.js'
 
 export const runners = ['vitest', 'jest', 'playwright', 'node'] as const
@@ -147,17 +147,19 @@ function runnerOf(
       ],
     }
   }
-  const doubts = others.map((other) => `${other} was found, too. Add --runner ${other} to write its files.`)
+  const doubts = others.map(
+    (other) =>
+      `${other} was found, too. Add --runner ${other} to write its files. Let each runner include only its own tests.`,
+  )
   return { runner: first, doubts }
 }
 
-/** Returns a message for a runner that is too old or not installed; otherwise `undefined`. */
+/** Returns a message for a runner that is untested or not installed; otherwise `undefined`. */
 function doubtOf(runner: Exclude<ProjectRunner, 'node'>, version: string | undefined): string | undefined {
   const name = packages[runner]
-  const oldest = oldestPeers[name]
   if (version === undefined) return `${name} is not installed yet.`
-  if (!isOlder(version, oldest)) return undefined
-  return `${name} ${plainText(version)} is too old: stuntdouble supports ${oldest.join('.')} and later.`
+  const problem = problemWith(name, version)
+  return problem && `${name} ${plainText(version)} ${problem.text}.`
 }
 
 /**

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { ownManifest, type Program } from '@stuntdouble/command-line'
-import { installedVersion, isOlder, oldestPeers, type Peer } from '../../../../src/kernel/peers.js'
+import { installedVersion, isOlder, problemWith } from '../../../../src/kernel/peers.js'
 import { realHostsIn, upstashDialect } from '../../../../src/protocol/dialect.js'
 
 interface Finding {
@@ -77,11 +77,11 @@ function peers(): Finding[] {
 function installed(name: string): Finding | undefined {
   const version = installedVersion(name)
   if (version === undefined) return undefined
-  const oldest = Object.hasOwn(oldestPeers, name) ? oldestPeers[name as Peer] : undefined
-  if (oldest === undefined || !isOlder(version, oldest)) return { state: 'good', text: `${name} ${plain(version)}` }
+  const problem = problemWith(name, version)
+  if (problem === undefined) return { state: 'good', text: `${name} ${plain(version)}` }
   return {
-    state: 'bad',
-    text: `${name} ${plain(version)} is too old (supported: ${oldest.join('.')} and later). Run npm install -D ${name}@latest`,
+    state: problem.fails ? 'bad' : 'missing',
+    text: `${name} ${plain(version)} ${problem.text}. To update it, run "npm install -D ${name}@latest".`,
   }
 }
 
