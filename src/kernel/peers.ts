@@ -30,7 +30,7 @@ export const oldestPeers: Readonly<Record<Peer, OldestVersion>> = {
 const needed: readonly string[] = ['fast-check', 'msw', 'nock'] satisfies readonly Peer[]
 
 /**
- * Returns the problem with an installed version, as the end of a sentence: `is too old: …`. Returns `undefined` if the
+ * Returns the problem with an installed version, as the end of a message: `is too old: …`. Returns `undefined` if the
  * version is supported, or if this package supports all versions.
  */
 export function problemWith(

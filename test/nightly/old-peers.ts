@@ -1,4 +1,4 @@
-// Installs the packed package with npm beside peers that are older than the supported ones. npm must install it, each
+// Installs the packed package with npm together with peers that are older than the supported ones. npm must install it, each
 // entry must say what to do, and everything that does not need the peer must work.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { packedInto } from '../runtimes/install-runtime.ts'
 
 interface Case {
-  /** What npm installs beside the package. */
+  /** What npm installs with the package. */
   readonly packages: readonly string[]
   readonly files?: Readonly<Record<string, string>>
   /** Words of a command, which starts with a program of an installed package, and what it prints. */
@@ -20,7 +20,7 @@ const place = mkdtempSync(join(tmpdir(), 'stuntdouble-old-peers-'))
 process.on('exit', () => rmSync(place, { recursive: true, force: true }))
 const tarball = packedInto(place)
 
-/** Imports the entry of a peer in both formats. `stuntdouble/fetch` must load beside the peer. */
+/** Imports the entry of a peer in both formats. `stuntdouble/fetch` must load with the peer. */
 function entry(name: string, version: string, message: string): Case {
   const program = (load: string): string => `(async () => {
   const { replaceFetch } = ${load}('stuntdouble/fetch')
