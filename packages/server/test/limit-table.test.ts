@@ -28,7 +28,7 @@ test('every attack is stopped by a limit of the table', () => {
 /** Constants with names like limits that reject nothing. */
 const noLimits: readonly (readonly [RegExp, string])[] = [
   [
-    /^src\/(?:report|invariants|queue\/explain)\/|^packages\/inspector\/|^src\/workflow\/explain-run|^packages\/server\/src\/(?:mcp\/(?:printable|fenced-response|prompts)|programs\/live-timeline)/,
+    /^src\/(?:report|invariants|queue\/explain)\/|^packages\/inspector\/|^src\/workflow\/explain-run|^packages\/server\/src\/(?:mcp\/(?:printable|fenced-response|prompts)|programs\/live-timeline|step-summary-file)/,
     'how much of something is shown',
   ],
   [/ (?:maxShown|maxProblems|maxTold|maxStatesShown|maxRanges)$/, 'the same'],
