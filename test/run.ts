@@ -109,8 +109,8 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
     [check('protocol', "protocol of the vendor's packages", npm('protocol:drift'))],
     [check('soak', 'memory over hours of requests', [node, ...typescriptSources(), 'test/nightly/soak.ts'])],
     [{ name: 'runtimes', what: 'one suite in each runtime', run: runInRuntimes }],
-    [{ name: 'walks', what: 'pages with each version of a runner and each runtime', run: walk }],
-    [check('old-peers', 'the packed package beside old peers', [node, 'test/nightly/old-peers.ts'])],
+    [{ name: 'walks', what: 'pages, init and reporters with each version of a runner', run: walk }],
+    [check('old-peers', 'the packed package with old peers', [node, 'test/nightly/old-peers.ts'])],
     [
       check('next', 'build of the Next.js recipe', [node, 'examples/recipes/next/nightly.ts']),
       check('sveltekit', 'build of the SvelteKit recipe', [node, 'examples/recipes/sveltekit/nightly.ts']),
@@ -232,7 +232,7 @@ async function walk(output: Output): Promise<Outcome> {
   }
   const programs = ['bun', 'deno'].map((name) => join(place, name, 'node_modules/.bin'))
   const env = { PATH: [process.env.PATH, ...programs].join(':') }
-  return runVitest('walks', output, ['--project', 'package-full', 'walks'], env)
+  return runVitest('walks', output, ['--project', 'package-full', 'walks', 'init', 'reporters'], env)
 }
 
 function printSlowest(): void {

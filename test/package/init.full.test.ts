@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, inject, test } from 'vitest'
+import { effort } from '../support/effort.js'
 
 // Runs `stuntdouble init` in a project. The tests that it writes pass with the next command.
 
@@ -55,7 +56,8 @@ const manifest = (dependency: string | undefined, more: object = {}): Files => (
 })
 const typescript = { 'tsconfig.json': '{}' }
 
-describe.each<[string, Files, string, readonly string[]]>([
+/** Old versions of a runner take a minute, so only nightly runs try them. */
+const projects: readonly [what: string, files: Files, consumer: string, written: readonly string[]][] = [
   [
     'Vitest, TypeScript',
     { ...manifest('vitest', { type: 'module' }), ...typescript },
@@ -120,54 +122,61 @@ describe.each<[string, Files, string, readonly string[]]>([
     newest,
     ['stuntdouble.setup.js', 'test/stuntdouble.test.js'],
   ],
-])('%s', (_, files, consumer, written) => {
-  const folder = projectWith(files, consumer)
-  const before = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  const added = () =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => !before.includes(name))
-      .sort()
+]
 
-  test('prints what it would write', () => {
-    const { code, out } = init(folder, '--dry-run')
-    expect(code).toBe(0)
-    expect([...out.matchAll(/^Would write (\S+):$/gm)].map(([, name]) => name).sort()).toEqual(written)
-    expect(added()).toEqual([])
-  })
+describe.each(projects.filter(([, , consumer]) => consumer === newest || effort === 'nightly'))(
+  '%s',
+  (_, files, consumer, written) => {
+    const folder = projectWith(files, consumer)
+    const before = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    const added = () =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((name) => !before.includes(name))
+        .sort()
 
-  test('writes tests that pass', () => {
-    const { code, out } = init(folder)
-    expect([code, added()]).toEqual([0, written])
-    for (const name of written) {
-      const shown = readFileSync(join(folder, name), 'utf8').replace(/^(?=.)/gm, '  ')
-      expect(out).toContain(`Wrote ${name}:\n\n${shown}`)
-    }
-    for (const [name, text] of Object.entries(files)) expect(readFileSync(join(folder, name), 'utf8')).toBe(text)
-    const told = next(folder, out, consumer)
-    expect(told).toMatch(/exit code 0$/)
-    expect(told).toMatch(/1 passed|^ℹ pass 1|# pass 1/m)
-  })
-
-  test.runIf(written.some((name) => name.endsWith('.ts')))('writes files without type errors', () => {
-    const compiler = join(newest, 'node_modules/typescript/bin/tsc')
-    const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module preserve --target es2023 --types node'
-    const { stdout } = spawnSync(process.execPath, [compiler, ...options.split(' '), ...written], {
-      cwd: folder,
-      encoding: 'utf8',
+    test('prints what it would write', () => {
+      const { code, out } = init(folder, '--dry-run')
+      expect(code).toBe(0)
+      expect([...out.matchAll(/^Would write (\S+):$/gm)].map(([, name]) => name).sort()).toEqual(written)
+      expect(added()).toEqual([])
     })
-    expect(stdout).toBe('')
-  })
 
-  test('changes nothing when it runs again', () => {
-    const texts = () => written.map((name) => readFileSync(join(folder, name), 'utf8'))
-    writeFileSync(join(folder, written[0]!), '// mine')
-    const mine = texts()
-    const { code, out } = init(folder)
-    expect([code, texts()]).toEqual([0, mine])
-    expect(out).not.toContain('Wrote')
-    expect(out).toMatch(new RegExp(`${written[0]!.replaceAll('.', '\\.')} (?:exists already and )?was not changed\\.`))
-  })
-})
+    test('writes tests that pass', () => {
+      const { code, out } = init(folder)
+      expect([code, added()]).toEqual([0, written])
+      for (const name of written) {
+        const shown = readFileSync(join(folder, name), 'utf8').replace(/^(?=.)/gm, '  ')
+        expect(out).toContain(`Wrote ${name}:\n\n${shown}`)
+      }
+      for (const [name, text] of Object.entries(files)) expect(readFileSync(join(folder, name), 'utf8')).toBe(text)
+      const told = next(folder, out, consumer)
+      expect(told).toMatch(/exit code 0$/)
+      expect(told).toMatch(/1 passed|^ℹ pass 1|# pass 1/m)
+    })
+
+    test.runIf(written.some((name) => name.endsWith('.ts')))('writes files without type errors', () => {
+      const compiler = join(newest, 'node_modules/typescript/bin/tsc')
+      const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module preserve --target es2023 --types node'
+      const { stdout } = spawnSync(process.execPath, [compiler, ...options.split(' '), ...written], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      expect(stdout).toBe('')
+    })
+
+    test('changes nothing when it runs again', () => {
+      const texts = () => written.map((name) => readFileSync(join(folder, name), 'utf8'))
+      writeFileSync(join(folder, written[0]!), '// mine')
+      const mine = texts()
+      const { code, out } = init(folder)
+      expect([code, texts()]).toEqual([0, mine])
+      expect(out).not.toContain('Wrote')
+      expect(out).toMatch(
+        new RegExp(`${written[0]!.replaceAll('.', '\\.')} (?:exists already and )?was not changed\\.`),
+      )
+    })
+  },
+)
 
 describe('init with an unclear project', () => {
   test.each<[string, Files, readonly string[], number, RegExp]>([

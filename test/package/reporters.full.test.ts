@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { effort } from '../support/effort.js'
 
 // Checks the output of real runners for failing tests, in the consumer's project.
 const newest = inject('consumer')
@@ -140,10 +141,17 @@ const rowsOf = (index: string): string[][] =>
     texts.map((text) => text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))),
   )
 
-describe.each([
-  { vitest: 'the newest Vitest', consumer: newest },
-  { vitest: 'Vitest 4', consumer: oldest['vitest-4'] },
-])('$vitest', ({ consumer }) => {
+/** Returns the runners of this run. Only nightly runs try their old versions. */
+function usual<T extends { readonly consumer: string }>(runners: readonly T[]): readonly T[] {
+  return runners.filter(({ consumer }) => consumer === newest || effort === 'nightly')
+}
+
+describe.each(
+  usual([
+    { vitest: 'the newest Vitest', consumer: newest },
+    { vitest: 'Vitest 4', consumer: oldest['vitest-4'] },
+  ]),
+)('$vitest', ({ consumer }) => {
   const place = placeIn(consumer)
   const page = (...path: string[]): string => readFileSync(join(place, ...path), 'utf8')
   let printed: string
@@ -221,10 +229,12 @@ test('Vitest 3.2 prints the timeline, and its reporter names the version that wr
   expect(failed[0]!.below).toMatch(/SET stock 3/)
 })
 
-test.each([
-  { playwright: 'the newest Playwright', consumer: newest },
-  { playwright: 'Playwright 1.50', consumer: oldest['playwright-1.50'] },
-])('$playwright prints the timeline, and its reporter writes the pages', ({ consumer }) => {
+test.each(
+  usual([
+    { playwright: 'the newest Playwright', consumer: newest },
+    { playwright: 'Playwright 1.50', consumer: oldest['playwright-1.50'] },
+  ]),
+)('$playwright prints the timeline, and its reporter writes the pages', ({ consumer }) => {
   const place = placeIn(consumer)
   const printed = run(consumer, '@playwright/test/cli.js', 'test')
   expect(printed).toContain('Replay: STUNTDOUBLE_SEED=1 npx ')
@@ -253,10 +263,12 @@ test.each([
   expect(printed).not.toContain('<!doctype html>')
 })
 
-test.each([
-  { jest: 'the newest Jest', consumer: newest },
-  { jest: 'Jest 29', consumer: oldest['jest-29'] },
-])('$jest prints the timeline, and fails a test with a pending message', ({ consumer }) => {
+test.each(
+  usual([
+    { jest: 'the newest Jest', consumer: newest },
+    { jest: 'Jest 29', consumer: oldest['jest-29'] },
+  ]),
+)('$jest prints the timeline, and fails a test with a pending message', ({ consumer }) => {
   const printed = run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs', 'story.jest')
   expect(printed).toContain('Tests:       2 failed, 1 passed, 3 total')
   expect(printed).toMatch(/Replay: STUNTDOUBLE_SEED=1 npx [\s\S]*#\d+ .*SET stock 3/)
@@ -266,10 +278,12 @@ test.each([
   expect(stories.map(([, ...texts]) => texts)).toEqual(Array(2).fill(['    ', '', '    ', '      ']))
 })
 
-describe.each([
-  { jest: 'the newest Jest', consumer: newest },
-  { jest: 'Jest 29', consumer: oldest['jest-29'] },
-])('the reporter of $jest', ({ consumer }) => {
+describe.each(
+  usual([
+    { jest: 'the newest Jest', consumer: newest },
+    { jest: 'Jest 29', consumer: oldest['jest-29'] },
+  ]),
+)('the reporter of $jest', ({ consumer }) => {
   const place = placeIn(consumer)
   const jest = (...args: string[]): string => run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs', ...args)
 
