@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { type FileSystem, writeWhole } from '@stuntdouble/command-line'
 import * as v from 'valibot'
 import { checkDump, type SandboxDump } from '../../../../src/sandbox/sandbox-dump.js'
-import { isTenantName } from '../tenant-name.js'
+import { isTenantName } from '../../../../src/sandbox/tenant-name.js'
 
 /** All tenants of a server, by name. */
 export type ServerState = Readonly<Record<string, SandboxDump>>
