@@ -165,7 +165,7 @@ const nestedNames: {
   readonly tokens: Readonly<Record<keyof SandboxTokens, true>>
   readonly signingKeys: Readonly<Record<keyof SigningKeyPair, true>>
 } = {
-  urls: { base: true, store: true, queue: true, mgmt: true, regions: true, redis: true },
+  urls: { base: true, store: true, queue: true, mgmt: true, regions: true, redis: true, redisNoAuth: true },
   tokens: { store: true, storeReadonly: true, queue: true, queueReadonly: true, mgmtUser: true, mgmtKey: true },
   signingKeys: { current: true, next: true },
 }
@@ -185,14 +185,24 @@ export function checkNested(options: SandboxOptions): void {
     }
     checkOptionNames(option, nested, Object.keys(names))
     for (const [name, text] of Object.entries(nested)) {
-      if (text === undefined || (typeof text === 'string' && text !== '') || name === 'regions') continue
-      throw new TypeError(`${option}.${name} must be a string that is not empty (got ${shownValue(text)}).`)
+      if (text === undefined || name === 'regions') continue
+      const expected = expectedInstead(name, text)
+      if (expected !== undefined)
+        throw new TypeError(`${option}.${name} must be ${expected} (got ${shownValue(text)}).`)
     }
   }
   const { urls, dialect, policy } = options
   if (urls?.regions !== undefined) checkOptionNames('urls.regions', urls.regions, queueRegions)
   if (typeof dialect === 'object') checkDialect(dialect)
   policyWith(policy)
+}
+
+/** Returns the expected value of a nested option if the given one is invalid, otherwise `undefined`. */
+function expectedInstead(name: string, given: unknown): string | undefined {
+  if (name === 'redisNoAuth') return typeof given === 'boolean' ? undefined : 'true or false'
+  if (typeof given !== 'string' || given === '') return 'a string that is not empty'
+  // Clients drop white space at both ends of a header, so they could not send such a token.
+  return given === given.trim() ? undefined : 'a string without white space at its ends'
 }
 
 /**
