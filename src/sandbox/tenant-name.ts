@@ -11,7 +11,7 @@ export function isTenantName(name: string): boolean {
  */
 export function tenantNameFlaw(name: string): string | undefined {
   if (!/^[a-z0-9-][a-z0-9._-]{0,99}$/i.test(name)) {
-    return "a name must consist of at most 100 letters, digits, '-', '_' and '.', and must not begin with '_' or '.'."
+    return "a name must consist of letters, digits, '-', '_' and '.', must not begin with '_' or '.', and must have at most 100 characters."
   }
   // Otherwise `/get/a` could be a path of tenant `get`, or the command GET for the store at the root of a server.
   if (isStoreSegment(name)) {

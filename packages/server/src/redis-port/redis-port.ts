@@ -84,7 +84,7 @@ export async function openRedisPort(
     const peer = `${socket.remoteAddress}:${socket.remotePort}`
     const wire = serveStream(socket, porter, peer, { report, crowd, spokeTls, turns })
     open.set(socket, wire)
-    if (guest !== undefined) admit(socket, wire, guest)
+    if (guest !== undefined) admit(socket, wire, guest, report)
     // Use a timer instead of an idle timeout. With an idle timeout, a client that sends one byte at a time would have
     // unlimited time to sign in.
     const timer = hostSetTimeout(() => {
@@ -117,13 +117,18 @@ export async function openRedisPort(
 }
 
 /** Signs in a client without a password. If that is not possible, the client gets the error and is disconnected. */
-function admit(socket: Socket, wire: RespConnection, guest: NonNullable<RedisPortOptions['guest']>): void {
+function admit(
+  socket: Socket,
+  wire: RespConnection,
+  guest: NonNullable<RedisPortOptions['guest']>,
+  report: RedisPortOptions['report'],
+): void {
   try {
     const { home, user } = guest()
     wire.welcome(home, user.name)
   } catch (error) {
-    if (!(error instanceof ReplyError)) throw error
-    socket.write(wireOfError(error.message))
+    if (error instanceof ReplyError) socket.write(wireOfError(error.message))
+    else report(error)
     wire.shut()
   }
 }

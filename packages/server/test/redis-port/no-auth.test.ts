@@ -7,7 +7,7 @@ import { createSandbox } from '../../../../src/index.js'
 import { type ServerOptions, startServer } from '../../src/server.js'
 import { served } from './served.js'
 
-// The Redis port without a password: `--redis-no-auth`, as a redis-server without `requirepass`.
+// The Redis port without a password: `--redis-no-auth`, as a redis-server that has no password.
 
 const open = (options: ServerOptions = {}) => served({ redisNoAuth: true, ...options })
 
@@ -55,7 +55,7 @@ describe('without a password', () => {
     expect(await rest.get('a')).toBe('b')
   })
 
-  // Recorded from redis-server 7.0 without requirepass.
+  // Recorded from a redis-server 7.0 that has no password.
   test('AUTH has the replies of redis-server', async () => {
     const { redisPort } = await open()
     const lines = [
