@@ -227,18 +227,21 @@ const forms: Readonly<Record<string, Form>> = {
   '/multi-exec': { rows: rowsOf, run: transaction },
 }
 
+let segments: ReadonlySet<string> | undefined
+
 /**
  * Returns whether the first segment of a path, in any case, has a meaning for the store: a command, an event stream, or
  * a path such as `/pipeline`.
  * @param segment the decoded segment
  */
 export function isStoreSegment(segment: string): boolean {
-  return (
-    commandTable.has(segment) ||
-    blockingTable.has(segment) ||
-    connectionBound.has(segment.toUpperCase()) ||
-    Object.hasOwn(forms, `/${segment.toLowerCase()}`)
-  )
+  segments ??= new Set([
+    ...commandTable.names.keys(),
+    ...blockingTable.names.keys(),
+    ...connectionBound.keys(),
+    ...Object.keys(forms).map((path) => path.slice(1).toUpperCase()),
+  ])
+  return segments.has(segment.toUpperCase())
 }
 
 const one: Form = { rows: (call) => [argvOf(call)], run: single }
