@@ -186,23 +186,20 @@ export function checkNested(options: SandboxOptions): void {
     checkOptionNames(option, nested, Object.keys(names))
     for (const [name, text] of Object.entries(nested)) {
       if (text === undefined || name === 'regions') continue
-      const expected = expectedInstead(name, text)
-      if (expected !== undefined)
+      const isSwitch = name === 'redisNoAuth'
+      if (isSwitch ? typeof text !== 'boolean' : typeof text !== 'string' || text === '') {
+        const expected = isSwitch ? 'true or false' : 'a string that is not empty'
         throw new TypeError(`${option}.${name} must be ${expected} (got ${shownValue(text)}).`)
+      }
+      // The message must not contain the token, which only differs from the intended one by a space.
+      if (option === 'tokens' && text !== text.trim())
+        throw new TypeError(`tokens.${name} must not begin or end with white space, because clients do not send it.`)
     }
   }
   const { urls, dialect, policy } = options
   if (urls?.regions !== undefined) checkOptionNames('urls.regions', urls.regions, queueRegions)
   if (typeof dialect === 'object') checkDialect(dialect)
   policyWith(policy)
-}
-
-/** Returns the expected value of a nested option if the given one is invalid, otherwise `undefined`. */
-function expectedInstead(name: string, given: unknown): string | undefined {
-  if (name === 'redisNoAuth') return typeof given === 'boolean' ? undefined : 'true or false'
-  if (typeof given !== 'string' || given === '') return 'a string that is not empty'
-  // Clients drop white space at both ends of a header, so they could not send such a token.
-  return given === given.trim() ? undefined : 'a string without white space at its ends'
 }
 
 /**

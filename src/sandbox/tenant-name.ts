@@ -15,7 +15,7 @@ export function tenantNameFlaw(name: string): string | undefined {
   }
   // Otherwise `/get/a` could be a path of tenant `get`, or the command GET for the store at the root of a server.
   if (isStoreSegment(name)) {
-    return `a name must not be a command of the store, because /${name} at the root of a server runs this command. Use another name, such as ${name}-1.`
+    return `a name must not be a command or path of the store, because /${name} at the root of a server belongs to the store of main. Use another name, such as ${name}-1.`
   }
   return undefined
 }

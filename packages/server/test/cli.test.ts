@@ -189,7 +189,7 @@ describe('command line errors, in one line and with exit code 2', () => {
     [['serve', '--no-port'], /no option --no-port\./],
     [['serve', '--store-token', ''], /^stuntdouble: --store-token needs a value\. Write --store-token T\.\n$/],
     [['serve', '--store-token', '  '], /^stuntdouble: --store-token needs a value\. Write --store-token T\.\n$/],
-    [['serve', '--store-token', 'a '], /^stuntdouble: tokens\.store must be a string without white space at its ends/],
+    [['serve', '--store-token', 'a '], /^stuntdouble: tokens\.store must not begin or end with white space, [^']*\n$/],
     [['serve', '--redis-no-auth'], /^stuntdouble: --redis-no-auth needs --redis-port\. Add a port, such as/],
     [
       ['serve', '--port', '0', '--redis-port', '0', '--redis-no-auth', '--host', '0.0.0.0'],

@@ -243,16 +243,16 @@ describe('what stays as it is', () => {
     onTestFinished(() => own.dispose())
     for (const name of [...commands, 'get', 'Pipeline', 'multi-exec', 'monitor', 'psubscribe', 'blpop', 'auth']) {
       const why = new RegExp(
-        `tenant "${name}": a name must not be a command of the store, because /${name} at the root`,
+        `tenant "${name}": a name must not be a command or path of the store, because /${name} at the root`,
       )
       expect(() => server.tenant(name)).toThrow(why)
       expect(() => server.adopt(name, own)).toThrow(why)
     }
-    const refused = expect.stringMatching(/^tenant "sEt": a name must not be a command of the store/)
+    const refused = expect.stringMatching(/^tenant "sEt": a name must not be a command or path of the store/)
     expect(await json(server, get('/_control/sEt'))).toEqual({ error: refused })
     expect(() => server.tenant('_x')).toThrow('must not begin with')
     const forked = await json(server, post('/_control/main/fork', { name: 'get' }))
-    expect(forked).toEqual({ error: expect.stringContaining('must not be a command of the store') })
+    expect(forked).toEqual({ error: expect.stringContaining('must not be a command or path of the store') })
     for (const name of ['main', 'w1', 'v2', 'store', 'queue', 'mgmt', 'outbound', 'eu', 'get-1', 'orders'])
       expect(server.tenant(name).urls.store).toBe(`${server.origin}/${name}/store`)
   })
