@@ -40,6 +40,8 @@ export interface UrlOptions {
    * `env`.
    */
   readonly redis?: string | undefined
+  /** Whether `redis` needs no password for tenant `main`, so that `REDIS_URL` has none. Default `false`. */
+  readonly redisNoAuth?: boolean | undefined
 }
 
 /**

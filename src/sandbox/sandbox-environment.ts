@@ -22,6 +22,7 @@ function redisUrlOf({ options: { urls, name = 'main' }, tokens }: SandboxParts):
   const redis = urls?.redis
   if (redis === undefined) return {}
   const url = new URL(redis)
+  if (urls?.redisNoAuth === true && name === 'main') return { REDIS_URL: url.href }
   url.username = encodeURIComponent(name === 'main' ? 'default' : `${name}/default`)
   url.password = encodeURIComponent(tokens.store)
   return { REDIS_URL: url.href }

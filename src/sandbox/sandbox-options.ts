@@ -165,7 +165,7 @@ const nestedNames: {
   readonly tokens: Readonly<Record<keyof SandboxTokens, true>>
   readonly signingKeys: Readonly<Record<keyof SigningKeyPair, true>>
 } = {
-  urls: { base: true, store: true, queue: true, mgmt: true, regions: true, redis: true },
+  urls: { base: true, store: true, queue: true, mgmt: true, regions: true, redis: true, redisNoAuth: true },
   tokens: { store: true, storeReadonly: true, queue: true, queueReadonly: true, mgmtUser: true, mgmtKey: true },
   signingKeys: { current: true, next: true },
 }
@@ -185,8 +185,15 @@ export function checkNested(options: SandboxOptions): void {
     }
     checkOptionNames(option, nested, Object.keys(names))
     for (const [name, text] of Object.entries(nested)) {
-      if (text === undefined || (typeof text === 'string' && text !== '') || name === 'regions') continue
-      throw new TypeError(`${option}.${name} must be a string that is not empty (got ${shownValue(text)}).`)
+      if (text === undefined || name === 'regions') continue
+      const isSwitch = name === 'redisNoAuth'
+      if (isSwitch ? typeof text !== 'boolean' : typeof text !== 'string' || text === '') {
+        const expected = isSwitch ? 'true or false' : 'a string that is not empty'
+        throw new TypeError(`${option}.${name} must be ${expected} (got ${shownValue(text)}).`)
+      }
+      // The message must not contain the token, which only differs from the intended one by a space.
+      if (option === 'tokens' && text !== text.trim())
+        throw new TypeError(`tokens.${name} must not begin or end with white space, because clients do not send it.`)
     }
   }
   const { urls, dialect, policy } = options

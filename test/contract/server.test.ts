@@ -1,6 +1,7 @@
-import { adoptingServer, nodeListener, serve } from './adapters/server.js'
+import { adoptingServer, nodeListener, rootOfServer, serve } from './adapters/server.js'
 import { contractSuite } from './suite.js'
 
 contractSuite(nodeListener)
 contractSuite(serve)
+contractSuite(rootOfServer)
 contractSuite(adoptingServer)

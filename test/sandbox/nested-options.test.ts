@@ -65,6 +65,9 @@ test.each<[unknown, string]>([
   [{ fetch: 5 }, 'fetch must be a function (got 5)'],
   [{ onWarning: 'log' }, 'onWarning must be a function (got "log")'],
   [{ tokens: { store: '' } }, 'tokens.store must be a string that is not empty (got "")'],
+  [{ tokens: { store: ' ' } }, 'tokens.store must not begin or end with white space, because clients do not send it.'],
+  [{ tokens: { queue: 'a\n' } }, 'tokens.queue must not begin or end with white space'],
+  [{ urls: { redisNoAuth: 'yes' } }, 'urls.redisNoAuth must be true or false (got "yes")'],
   [{ tokens: { queue: 5 } }, 'tokens.queue must be a string that is not empty (got 5)'],
   [{ signingKeys: { next: 5 } }, 'signingKeys.next must be a string that is not empty (got 5)'],
 ])('a value that an option cannot have is refused, and not ignored: %j', (options, sentence) => {

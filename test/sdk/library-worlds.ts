@@ -24,10 +24,11 @@ interface Clock {
   follow(follower: { advanceBy(ms: number): unknown }): () => void
 }
 
-export type Place = 'in process' | 'against the server'
+export type Place = 'in process' | 'against the server' | 'at the root of a server'
 
 export async function openWorld(place: Place, names: readonly string[] = ['main']): Promise<LibraryWorld> {
-  const opened = place === 'in process' ? inProcess(names) : await served(names)
+  const open = { 'in process': inProcess, 'against the server': served, 'at the root of a server': servedAtRoot }
+  const opened = await open[place](names)
   const first: Clock = opened.clocks[0]!
   vi.setSystemTime(first.now())
   first.follow({ advanceBy: (ms) => vi.advanceTimersByTimeAsync(ms) })
@@ -61,6 +62,18 @@ async function served(names: readonly string[]) {
     clocks: tenants.map((tenant) => tenant.clock),
     regions: tenants.map((tenant) => clientOf(tenant.env)),
     close: () => server.close(),
+  }
+}
+
+/** Each store is at the root of a server of its own, as stores of serverless-redis-http are. */
+async function servedAtRoot(names: readonly string[]) {
+  const servers = await Promise.all(names.map(() => startServer({ port: 0, clock: 'manual' })))
+  return {
+    clocks: servers.map((server) => server.tenant('main').clock),
+    regions: servers.map((server) => clientOf({ ...server.tenant('main').env, UPSTASH_REDIS_REST_URL: server.origin })),
+    close: async () => {
+      for (const server of servers) await server.close()
+    },
   }
 }
 

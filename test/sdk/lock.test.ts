@@ -7,7 +7,7 @@ import { type LibraryWorld, openWorld, type Place } from './library-worlds.js'
 
 let world: LibraryWorld
 
-const places: Place[] = ['in process', 'against the server']
+const places: Place[] = ['in process', 'against the server', 'at the root of a server']
 
 describe.each(places)('lock %s', (place) => {
   beforeEach(async () => {

@@ -16,7 +16,7 @@ afterEach(async () => {
   vi.unstubAllGlobals()
 })
 
-const places: Place[] = ['in process', 'against the server']
+const places: Place[] = ['in process', 'against the server', 'at the root of a server']
 
 describe.each(places)('rate limit %s', (place) => {
   describe('in one region', () => {

@@ -30,6 +30,7 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
     'runtimes.md',
     'migrate-from-mocks.md',
     'migrate-from-dev-server.md',
+    'migrate-from-redis-in-docker.md',
   ],
   Essentials: ['sandbox.md', 'time.md', 'faults.md', 'traffic.md', 'matchers.md', 'scenarios.md'],
   Queue: [

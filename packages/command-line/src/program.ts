@@ -44,6 +44,6 @@ export class UsageError extends Error {}
 export function textOf(given: ParsedArguments, name: string, hint: string): string | undefined {
   const value = given[name]
   if (value === undefined) return undefined
-  if (typeof value === 'string' && value !== '') return value
+  if (typeof value === 'string' && value.trim() !== '') return value
   throw new UsageError(`--${name} needs a value. Write --${name} ${hint}.`)
 }

@@ -26,6 +26,7 @@ type Name =
   | 'host'
   | 'port'
   | 'redis-port'
+  | 'redis-no-auth'
   | 'redis-cert'
   | 'redis-key'
   | 'dialect'
@@ -80,6 +81,11 @@ export const serveArguments: Readonly<Record<Name, Option>> = {
     group: 'store',
     valueHint: 'N',
     description: 'port for the Redis protocol (redis-cli, ioredis); 0 selects a free one',
+  },
+  'redis-no-auth': {
+    type: 'boolean',
+    group: 'store',
+    description: 'accept Redis clients without a password, on a loopback address only',
   },
   'redis-cert': {
     type: 'string',
@@ -400,9 +406,11 @@ export function port(value: string, name = 'port'): number {
   throw new UsageError(`--${name} must be a number from 0 to 65535 (got ${JSON.stringify(value)}).`)
 }
 
-function redis(given: ParsedArguments): Pick<ServerOptions, 'redisPort'> {
+function redis(given: ParsedArguments): Pick<ServerOptions, 'redisPort' | 'redisNoAuth'> {
   const [number, cert, key] = [text('redis-port', given), text('redis-cert', given), text('redis-key', given)]
+  const noAuth = given['redis-no-auth'] === true
   if (number === undefined) {
+    if (noAuth) throw new UsageError('--redis-no-auth needs --redis-port. Add a port, such as --redis-port 6379.')
     if (cert === undefined && key === undefined) return {}
     throw new UsageError('--redis-cert and --redis-key need --redis-port. Add a port, such as --redis-port 6379.')
   }
@@ -411,7 +419,7 @@ function redis(given: ParsedArguments): Pick<ServerOptions, 'redisPort'> {
       '--redis-cert and --redis-key must be given together. Add the missing one, or omit both for a port without TLS.',
     )
   }
-  return { redisPort: port(number, 'redis-port') }
+  return { redisPort: port(number, 'redis-port'), ...(noAuth && { redisNoAuth: true }) }
 }
 
 function cluster(given: ParsedArguments): Pick<ServerOptions, 'cluster'> {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { standardRedaction } from '../../../src/report/redaction.js'
 import { targetOf } from './listener.js'
+import { servedTarget } from './root-store.js'
 
 /** One finished request, as `--log` prints it: a JSON object on one line. */
 export interface RequestLogEntry {
@@ -22,11 +23,13 @@ export function logRequest(
   log: (request: RequestLogEntry) => void,
 ): void {
   const begun = performance.now()
+  const { method = '' } = request
+  const target = targetOf(request)
   response.once('close', () => {
     log({
       time: new Date().toISOString(),
-      method: request.method ?? '',
-      path: shownPath(targetOf(request)),
+      method,
+      path: shownPath(method, target),
       status: response.writableFinished ? response.statusCode : 0,
       durationMs: Math.round((performance.now() - begun) * 1000) / 1000,
     })
@@ -34,9 +37,10 @@ export function logRequest(
 }
 
 /**
- * Redacts secrets in a path. Below `/{tenant}/store/`, the path may be a command with its arguments. Every other path
- * is redacted like a URL.
+ * Redacts secrets in a path. At the root and below `/{tenant}/store/`, the path may be a command with its arguments.
+ * Every other path is redacted like a URL.
  */
-function shownPath(target: string): string {
-  return /^\/[^/?#]*\/store\//.test(target) ? standardRedaction.storeUrl(target) : standardRedaction.url(target)
+function shownPath(method: string, target: string): string {
+  const isOfStore = servedTarget(method, target) !== target || /^\/[^/?#]*\/store\//.test(target)
+  return isOfStore ? standardRedaction.storeUrl(target) : standardRedaction.url(target)
 }

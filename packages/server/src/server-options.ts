@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { milliseconds } from '../../../src/kernel/duration.js'
 import { checkOptionNames } from '../../../src/kernel/nearest-name.js'
+import { shownValue } from '../../../src/kernel/shown-value.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { publicOnes } from '../../../src/sandbox/credentials.js'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
@@ -40,6 +41,11 @@ export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, Re
    * name contains the tenant, such as `w1/default` for tenant `w1`. A user name without a tenant belongs to `main`.
    */
   readonly redisPort?: number
+  /**
+   * Lets clients of the Redis protocol run commands without a password, as user `default` of tenant `main`. Needs
+   * `redisPort`, and a `host` that only this machine can reach. Default `false`.
+   */
+  readonly redisNoAuth?: boolean
   /** Certificate and private key in PEM, which turn on TLS for the Redis protocol. */
   readonly redisTls?: Certificate
   /** Receives internal errors and warnings as text. Default `console.error`. */
@@ -87,6 +93,7 @@ const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOpt
   allowHosts: true,
   port: true,
   redisPort: true,
+  redisNoAuth: true,
   redisTls: true,
   onError: true,
   controlToken: true,
@@ -145,6 +152,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
     const { checkCluster } = await import('./cluster/cluster-options.js')
     checkCluster(cluster, { state, redisPort, realRedis, scenario }, isWide && given.secret === undefined)
   }
+  if (options.redisNoAuth !== undefined) checkNoAuth(options, isWide, host)
   const secret = given.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
   createSandbox(given).dispose()
   const limits = resolvedLimits(options.limits)
@@ -241,6 +249,26 @@ function refusePublic(world: SandboxOptions, host: string): void {
   throw new TypeError(
     `startServer(): ${names.join(', ')} must not be public, because other machines can connect to ${JSON.stringify(host)}. Omit them (and --dev-user) to get tokens that are not public, or listen on localhost.`,
   )
+}
+
+/**
+ * Checks that a Redis port may do without a password. Real Redis and cluster exclude the port itself, so they are
+ * rejected before.
+ * @throws TypeError
+ */
+function checkNoAuth({ redisNoAuth, redisPort }: ServerOptions, isWide: boolean, host: string): void {
+  if (typeof redisNoAuth !== 'boolean') {
+    throw new TypeError(`redisNoAuth must be true or false (got ${shownValue(redisNoAuth)}).`)
+  }
+  if (!redisNoAuth) return
+  if (isWide) {
+    throw new TypeError(
+      `redisNoAuth (--redis-no-auth) is not possible with host ${JSON.stringify(host)}, because any machine could then run commands without a password. Omit it, or listen on localhost.`,
+    )
+  }
+  if (redisPort === undefined) {
+    throw new TypeError('redisNoAuth (--redis-no-auth) needs redisPort (--redis-port). Add a port, such as 6379.')
+  }
 }
 
 /** Derives the control token from the secret, so that the user only has to store the secret. */

@@ -15,6 +15,7 @@ import { type Guard, originRejection } from './origin-check.js'
 import type { LocatedRedis } from './real-redis/placed.js'
 import type { RedisPort } from './redis-port/redis-port.js'
 import { logRequest } from './request-log.js'
+import { servedTarget } from './root-store.js'
 import type { Plan, ServerOptions } from './server-options.js'
 import { Connections, ended, timeouts } from './sockets.js'
 import { fileOf, type Lock } from './state/lock.js'
@@ -127,18 +128,23 @@ export class Serving {
 
   async #openNativePort(): Promise<void> {
     const { host, address, limits, tell } = this.#plan
-    const { redisPort, redisTls } = this.#options
+    const { redisPort, redisTls, redisNoAuth = false } = this.#options
     if (redisPort === undefined) return
+    const tenants = (): Tenants => {
+      if (this.#isOpen) return this.tenants
+      throw new ReplyError('LOADING The server is starting.')
+    }
     const porter: RespHost = {
       enter: (name, password) => {
-        if (this.#isOpen) return this.tenants.enter(name, password)
-        throw new ReplyError('LOADING The server is starting.')
+        const entered = tenants().enter(name, password)
+        return entered === undefined && redisNoAuth ? enteredAnyway(this.tenants, name) : entered
       },
     }
     const at = {
       address,
       port: redisPort,
       tls: redisTls,
+      ...(redisNoAuth && { guest: () => tenants().enterWithoutPassword() }),
       most: limits.maxConnections,
       patience: limits.requestTimeout,
       crowd: this.#crowd,
@@ -152,6 +158,7 @@ export class Serving {
       throw listenFailure(error, host, redisPort, 'redisPort (--redis-port)')
     })
     const scheme = redisTls === undefined ? 'redis' : 'rediss'
+    this.tenants.redisNoAuth = redisNoAuth
     this.tenants.redis = `${scheme}://${nameOf(host, address)}:${this.native.port}`
   }
 
@@ -190,7 +197,8 @@ export class Serving {
     }
     const { onRequest: log } = this.#options
     if (log !== undefined) logRequest(request, response, log)
-    const path = targetOf(request)
+    const path = servedTarget(request.method ?? '', targetOf(request))
+    request.url = path
     // Web pages of any site may call the store, as with the service. Check the origin for all other paths, because
     // requests to them can make this machine send requests.
     const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
@@ -221,6 +229,20 @@ export class Serving {
     if (this.isKept) await this.#lock?.release()
     else void this.#keeper?.idle().then(() => this.#lock?.release())
   }
+}
+
+/**
+ * Signs in a client with a wrong password at a port that needs none. As in redis-server, every password of user
+ * `default` is right, and AUTH without a user is an error. [redis 7.0]
+ * @throws ReplyError for a password without a user
+ */
+function enteredAnyway(tenants: Tenants, name: string | undefined): ReturnType<RespHost['enter']> {
+  if (name === undefined) {
+    throw new ReplyError(
+      'ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?',
+    )
+  }
+  return name === 'default' || name === 'main/default' ? tenants.enterWithoutPassword() : undefined
 }
 
 /** Headers that prevent pages of other sites from loading responses of the server itself as scripts or images. */

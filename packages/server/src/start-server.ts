@@ -32,6 +32,7 @@ export interface StuntdoubleServer extends AsyncDisposable {
   readonly inspectorUrl: string
   /**
    * Returns the sandbox of a tenant. The first call creates the sandbox, with a clock of its own.
+   * @throws TypeError for a name that a tenant cannot have, such as the name of a command
    * @example
    * const { store } = server.tenant('main')
    * store.run('SET', 'greeting', 'hello')
@@ -40,7 +41,8 @@ export interface StuntdoubleServer extends AsyncDisposable {
   /**
    * Serves your own sandbox as a tenant of this server. If the tenant exists, your sandbox replaces its sandbox. The
    * sandbox is disposed by `drop()`, or when the server is closed.
-   * @throws TypeError when other machines can connect and the sandbox has public default tokens
+   * @throws TypeError for a name that a tenant cannot have, or when other machines can connect and the sandbox has
+   * public default tokens
    * @example
    * server.adopt('orders', createSandbox({ seed: 7 }))
    * expect(server.tenants).toContain('orders')

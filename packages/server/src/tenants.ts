@@ -11,7 +11,7 @@ import type { ExternalStore } from '../../../src/sandbox/core.js'
 import { isPublic, tokensOf, withoutPublicOnes } from '../../../src/sandbox/credentials.js'
 import { type LoadOptions, Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
 import type { SandboxDump } from '../../../src/sandbox/sandbox-dump.js'
-import { isTenantName } from '../../../src/sandbox/tenant-name.js'
+import { isTenantName, tenantNameFlaw } from '../../../src/sandbox/tenant-name.js'
 import { shownPattern, shownUrl } from '../../../src/secrets/urls.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import type { RespHost } from '../../../src/store/resp/resp-connection.js'
@@ -22,7 +22,7 @@ import { collectGarbage, HeapWatch, heapLimit, heldBytes } from './heap-watch.js
 import { pageResponse } from './inspector/page-response.js'
 import { refusedFor, refusedOrder, refusesCommand } from './no-memory.js'
 import { mayMakeTenant } from './origin-check.js'
-import { porterOf } from './redis-port/connections.js'
+import { homeOf, porterOf } from './redis-port/connections.js'
 import { isSameText } from './same-text.js'
 import { hintsFor } from './server-hints.js'
 import { defaultLimits, responsesShare, TenantsFull } from './server-limits.js'
@@ -47,6 +47,8 @@ export class Tenants {
   origin = ''
   /** URL of the Redis port, if the server has one. */
   redis: string | undefined
+  /** Whether clients of the Redis port need no password for `main`. */
+  redisNoAuth = false
   /** Function that connects the store of the only tenant with a real Redis, if the server uses one. */
   elsewhere: ExternalStore | undefined
   /** Host names from the option `allowHosts`. Web pages on these hosts may create tenants. */
@@ -135,11 +137,7 @@ export class Tenants {
         `tenant ${JSON.stringify(name)}: the real Redis of this server is used by tenant ${JSON.stringify(only)}, and a real Redis can have only one tenant. Start another server with its own Redis.`,
       )
     }
-    if (!isTenantName(name)) {
-      throw new TypeError(
-        `tenant ${JSON.stringify(name)}: a name must consist of letters, digits, '-', '_' and '.', and must not begin with '_' or '.'.`,
-      )
-    }
+    checkTenantName(name)
     if (this.#sandboxes.size < this.#most) return
     throw new TenantsFull(
       `The server has ${this.#most} tenants, which is its limit. Drop one with DELETE /_control/NAME, or start the server with a larger --max-tenants.`,
@@ -147,7 +145,8 @@ export class Tenants {
   }
 
   #optionsOf(name: string): SandboxOptions {
-    const own = { name, urls: { base: `${this.origin}/${name}`, redis: this.redis } }
+    const { redis, redisNoAuth } = this
+    const own = { name, urls: { base: `${this.origin}/${name}`, redis, redisNoAuth } }
     const options = { ...(this.#scene?.options(this.#options) ?? this.#options), ...own }
     // Remove public tokens and signing keys of an imported scenario, because they are not safe when other machines can
     // connect.
@@ -190,6 +189,18 @@ export class Tenants {
     return porterOf(sandbox, this.#refusesCommand).enter(userName || 'default', password)
   }
 
+  /**
+   * Signs in a client of the Redis protocol that needs no password, as user `default` of `main`. If the tenant does not
+   * exist, this method creates it.
+   * @throws ReplyError when the tenant cannot be created
+   */
+  enterWithoutPassword(): NonNullable<ReturnType<RespHost['enter']>> {
+    const sandbox = this.#madeBy(() => this.#sandboxes.get('main') ?? this.#newcomer('main'))
+    if (sandbox instanceof Error) throw new ReplyError(`ERR ${sandbox.message}`)
+    const user = storeInternals.of(sandbox.store).engine.access.standardUser
+    return { home: homeOf(sandbox, this.#refusesCommand), user }
+  }
+
   /** Returns the Redis error for a command that must not run because memory is low. Otherwise returns `undefined`. */
   readonly #refusesCommand = (argv: readonly Bytes[]): string | undefined => refusesCommand(this.#heap, argv)
 
@@ -215,6 +226,7 @@ export class Tenants {
 
   /** Serves a sandbox as a tenant of this server. The sandbox also keeps its own URLs. */
   adopt(name: string, sandbox: Sandbox): void {
+    checkTenantName(name)
     const { tokens, queue } = sandbox
     if (
       this.#door !== undefined &&
@@ -364,7 +376,7 @@ export class Tenants {
     if (to !== undefined) return this.#entered(to.call, to.name, to.sandbox)
     const foreign = foreignIn(path)
     if (foreign !== undefined) return this.#standIn(call, foreign)
-    const error = `Not found: ${path}. The services of tenant "main" are at /main/store, /main/queue and /main/mgmt, and its control API is at /_control/main.`
+    const error = `Not found: ${path}. The services of tenant "main" are at /main/store, /main/queue and /main/mgmt, and its control API is at /_control/main. At the root, its store serves POST /, /pipeline, /multi-exec and paths that begin with a command, such as /get/KEY.`
     return json({ error }, 404)
   }
 
@@ -495,6 +507,12 @@ export class Tenants {
     this.#heap.end()
     for (const sandbox of this.#sandboxes.values()) sandbox.dispose()
   }
+}
+
+/** @throws TypeError for a name that a tenant cannot have */
+function checkTenantName(name: string): void {
+  const flaw = tenantNameFlaw(name)
+  if (flaw !== undefined) throw new TypeError(`tenant ${JSON.stringify(name)}: ${flaw}`)
 }
 
 /** Matches paths of the queue at the origin, but not the services of a tenant with the name `v2`. */

@@ -93,6 +93,20 @@ describe('serve', () => {
     expect((await fetch(`${origin}/main/store/set/a/b?_token=r`)).status).toBe(400)
   })
 
+  test('replaces serverless-redis-http, and a Redis without a password', async () => {
+    const { ready } = started(
+      ...['serve', '--port', '0', '--store-token', 'example_token', '--redis-port', '0', '--redis-no-auth'],
+    )
+    const out = await ready
+    const origin = /(http:\S+)\/main\/store/.exec(out)?.[1]
+    const headers = { authorization: 'Bearer example_token' }
+    const answer = await fetch(origin!, { method: 'POST', headers, body: '["SET","a","b"]' })
+    expect(await answer.json()).toEqual({ result: 'OK' })
+    const [, url] = /^REDIS_URL=(redis:\/\/127\.0\.0\.1:\d+)$/m.exec(out) ?? []
+    const { code, out: env } = await run('env', '--url', origin!)
+    expect([code, env]).toEqual([0, expect.stringContaining(`export REDIS_URL='${url}'\n`)])
+  })
+
   test('uses a real clock by default', async () => {
     const before = Date.now()
     const { ready } = started('serve', '--port=0')
@@ -173,6 +187,18 @@ describe('command line errors, in one line and with exit code 2', () => {
     [['serve', '--prot', '1'], /^stuntdouble: serve has no option --prot\. Did you mean --port\? .*serve --help\.\n$/],
     [['serve', '--startAt', '2030-01-01'], /no option --startAt\./],
     [['serve', '--no-port'], /no option --no-port\./],
+    [['serve', '--store-token', ''], /^stuntdouble: --store-token needs a value\. Write --store-token T\.\n$/],
+    [['serve', '--store-token', '  '], /^stuntdouble: --store-token needs a value\. Write --store-token T\.\n$/],
+    [['serve', '--store-token', 'a '], /^stuntdouble: tokens\.store must not begin or end with white space, [^']*\n$/],
+    [['serve', '--redis-no-auth'], /^stuntdouble: --redis-no-auth needs --redis-port\. Add a port, such as/],
+    [
+      ['serve', '--port', '0', '--redis-port', '0', '--redis-no-auth', '--host', '0.0.0.0'],
+      /^stuntdouble: redisNoAuth \(--redis-no-auth\) is not possible with host "0\.0\.0\.0", because any machine/,
+    ],
+    [
+      ['serve', '--port', '0', '--redis-port', '0', '--redis-no-auth', '--real-redis', 'redis://127.0.0.1:1'],
+      /^stuntdouble: With a real Redis .* cannot have redisPort/,
+    ],
     [['serve', '-p', '1'], /no option -p\. .*--host/],
     [['serve', 'now'], /serve takes only options .*"now"/],
     [['serve', '--port'], /--port needs a value\. Write --port N\./],

@@ -111,7 +111,9 @@ describe('page at the root', () => {
     const { status, headers, body } = await ask(`${origin}/`, browser, 'HEAD')
     expect([status, body]).toEqual([200, ''])
     expect(headers['content-security-policy']).toBeDefined()
-    expect((await ask(`${origin}/`, browser, 'POST')).status).toBe(404)
+    expect((await ask(`${origin}/`, browser, 'DELETE')).status).toBe(404)
+    // The store of main is at the root, too.
+    expect((await ask(`${origin}/`, browser, 'POST')).status).toBe(401)
   })
 })
 

@@ -181,6 +181,10 @@ describe('a file that cannot be used is rejected and not changed', () => {
     ['{', 'contains no tenants'],
     ['{"main":null}', 'tenant main: This is not a dump of a sandbox'],
     [JSON.stringify({ '../x': dump }), 'is not a valid tenant name'],
+    [
+      JSON.stringify({ get: dump }),
+      '"get" is not a valid tenant name: a name must not be a command or path of the store',
+    ],
     [JSON.stringify({ main: { ...dump, now: 9e15 } }), 'tenant main: This is not a dump of a sandbox'],
     [JSON.stringify({ w1: dump, w2: dump, w3: dump }), 'The server has 2 tenants'],
     [

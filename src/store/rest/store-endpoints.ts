@@ -3,9 +3,11 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { binary, empty, jsonText, storeTokenQuery, tokenOf } from '../../protocol/call.js'
 import type { Endpoint, RawResponse, Service, ServiceRequest } from '../../protocol/service.js'
+import { connectionBound } from '../access/categories.js'
 import type { User } from '../access/user.js'
 import { replyError, unauthorized } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
+import { blockingTable, commandTable } from '../commands/index.js'
 import type { LoggedStore } from '../logged-store.js'
 import { transactionOverhead } from '../meter.js'
 import { loadSearch, searchLoading, searchMention } from '../search/load-search.js'
@@ -224,6 +226,24 @@ const forms: Readonly<Record<string, Form>> = {
   '/pipeline': { rows: rowsOf, run: pipeline },
   '/multi-exec': { rows: rowsOf, run: transaction },
 }
+
+let segments: ReadonlySet<string> | undefined
+
+/**
+ * Returns whether the first segment of a path, in any case, has a meaning for the store: a command, an event stream, or
+ * a path such as `/pipeline`.
+ * @param segment the decoded segment
+ */
+export function isStoreSegment(segment: string): boolean {
+  segments ??= new Set([
+    ...commandTable.names.keys(),
+    ...blockingTable.names.keys(),
+    ...connectionBound.keys(),
+    ...Object.keys(forms).map((path) => path.slice(1).toUpperCase()),
+  ])
+  return segments.has(segment.toUpperCase())
+}
+
 const one: Form = { rows: (call) => [argvOf(call)], run: single }
 
 function formOf({ path }: ServiceRequest): Form {

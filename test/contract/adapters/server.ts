@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createSandbox } from 'stuntdouble'
+import { createSandbox, type Sandbox } from 'stuntdouble'
 import { type StuntdoubleServer, startServer } from 'stuntdouble/server'
 import { expect } from 'vitest'
 import { listener } from '../../../packages/server/src/listener.js'
@@ -51,6 +51,19 @@ export const serve: SandboxAdapter = {
   },
 }
 
+export const rootOfServer: SandboxAdapter = {
+  name: 'the root of stuntdouble serve',
+  cannot: {},
+  visibility: serverVisibility,
+  openSandbox: async (options) => {
+    const server = await startServer({ port: 0, ...options, clock: 'manual' })
+    const main = server.tenant('main')
+    // The URL of the data store for clients of serverless-redis-http, and of the queue for its SDK in development mode.
+    const urls = { ...main.urls, store: server.origin, queue: server.origin }
+    return { sandbox: withUrls(main, urls), fetch: globalFetch, close: () => closeNow(server) }
+  },
+}
+
 export const adoptingServer: SandboxAdapter = {
   name: 'a server that adopts a sandbox',
   cannot: unsupported['a server that adopts a sandbox'],
@@ -61,15 +74,20 @@ export const adoptingServer: SandboxAdapter = {
     server.adopt('own', own)
     // The URLs of the server, with all other members of the sandbox.
     const served = createSandbox({ ...options, urls: { base: `${server.origin}/own` } })
-    const sandbox = new Proxy(own, {
-      get: (target, name) => {
-        if (name === 'urls') return served.urls
-        const value = Reflect.get(target, name, target) as unknown
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    })
+    const sandbox = withUrls(own, served.urls)
     return { sandbox, fetch: globalFetch, close: () => closeNow(server) }
   },
+}
+
+/** Returns the sandbox with other URLs. */
+function withUrls(sandbox: Sandbox, urls: Sandbox['urls']): Sandbox {
+  return new Proxy(sandbox, {
+    get: (target, name) => {
+      if (name === 'urls') return urls
+      const value = Reflect.get(target, name, target) as unknown
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
 }
 
 /** Omits the grace period of 2 seconds, because after an abort fetch keeps a connection that never sends a request. */

@@ -20,6 +20,9 @@ const {
   'deliver-to': deliverTo,
   policy,
   scenario,
+  'store-token': storeToken,
+  'redis-port': redisPort,
+  'redis-no-auth': redisNoAuth,
   'allow-production': allowProduction,
 } = serveArguments
 
@@ -39,6 +42,9 @@ export const program: Program = {
     'deliver-to': deliverTo,
     policy,
     scenario,
+    'store-token': storeToken,
+    'redis-port': redisPort,
+    'redis-no-auth': redisNoAuth,
     'allow-production': allowProduction,
   },
   operands: { hint: '-- COMMAND …', least: 1, most: Number.POSITIVE_INFINITY },

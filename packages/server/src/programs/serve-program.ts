@@ -20,6 +20,7 @@ export const program: Program = {
     'stuntdouble serve --state .stuntdouble.json',
     'stuntdouble serve --clock auto --scenario lost-acknowledgements',
     'stuntdouble serve --cluster redis://127.0.0.1:6379   # with STUNTDOUBLE_CLUSTER_SECRET in its environment',
+    'stuntdouble serve --port 8079 --store-token example_token   # in place of serverless-redis-http',
     'stuntdouble serve --port 8080   # port that the queue SDK uses in development',
   ],
   run: async (given) => {

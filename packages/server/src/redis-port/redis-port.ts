@@ -1,8 +1,11 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../../../src/kernel/host.js'
+import type { User } from '../../../../src/store/access/user.js'
+import { ReplyError } from '../../../../src/store/command/reply.js'
 import { Crowd } from '../../../../src/store/resp/crowd.js'
-import type { RespConnection, RespHost } from '../../../../src/store/resp/resp-connection.js'
+import { wireOfError } from '../../../../src/store/resp/reply-writer.js'
+import type { RespConnection, RespHost, RespStore } from '../../../../src/store/resp/resp-connection.js'
 import { listenOn } from '../listen-addresses.js'
 import type { Turns } from '../turns.js'
 import { sayFarewell, serveStream } from './connections.js'
@@ -19,6 +22,11 @@ export interface RedisPortOptions {
   readonly address: string
   readonly port: number
   readonly tls?: Certificate | undefined
+  /**
+   * Returns the store and user of a client that needs no password. Default: every client needs one.
+   * @throws ReplyError when no client can be served now
+   */
+  readonly guest?: (() => { readonly home: RespStore; readonly user: User }) | undefined
   /** Maximum number of connections. */
   readonly most: number
   /** Time in which a client must sign in, in milliseconds of host time. */
@@ -49,7 +57,7 @@ const tooMany = '-ERR max concurrent connections exceeded\r\n'
 
 /** Opens the port. @throws Error when it cannot listen */
 export async function openRedisPort(
-  { address, port, tls, most, patience, crowd = new Crowd(), turns, report, tell }: RedisPortOptions,
+  { address, port, tls, guest, most, patience, crowd = new Crowd(), turns, report, tell }: RedisPortOptions,
   porter: RespHost,
 ): Promise<RedisPort> {
   const open = new Map<Socket, RespConnection>()
@@ -76,6 +84,7 @@ export async function openRedisPort(
     const peer = `${socket.remoteAddress}:${socket.remotePort}`
     const wire = serveStream(socket, porter, peer, { report, crowd, spokeTls, turns })
     open.set(socket, wire)
+    if (guest !== undefined) admit(socket, wire, guest, report)
     // Use a timer instead of an idle timeout. With an idle timeout, a client that sends one byte at a time would have
     // unlimited time to sign in.
     const timer = hostSetTimeout(() => {
@@ -104,6 +113,23 @@ export async function openRedisPort(
       await Promise.all(closed)
       hostClearTimeout(timer)
     },
+  }
+}
+
+/** Signs in a client without a password. If that is not possible, the client gets the error and is disconnected. */
+function admit(
+  socket: Socket,
+  wire: RespConnection,
+  guest: NonNullable<RedisPortOptions['guest']>,
+  report: RedisPortOptions['report'],
+): void {
+  try {
+    const { home, user } = guest()
+    wire.welcome(home, user.name)
+  } catch (error) {
+    if (error instanceof ReplyError) socket.write(wireOfError(error.message))
+    else report(error)
+    wire.shut()
   }
 }
 

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { type FileSystem, writeWhole } from '@stuntdouble/command-line'
 import * as v from 'valibot'
 import { checkDump, type SandboxDump } from '../../../../src/sandbox/sandbox-dump.js'
-import { isTenantName } from '../../../../src/sandbox/tenant-name.js'
+import { tenantNameFlaw } from '../../../../src/sandbox/tenant-name.js'
 
 /** All tenants of a server, by name. */
 export type ServerState = Readonly<Record<string, SandboxDump>>
@@ -57,9 +57,10 @@ function checkedState(path: string, body: Buffer): ServerState {
   const parsed = v.safeParse(tenants, body.toString('utf8'))
   if (!parsed.success) throw new StateFileError(`--state ${path} contains no tenants. ${kept}`)
   for (const [name, dump] of Object.entries(parsed.output)) {
-    if (!isTenantName(name)) {
+    const flaw = tenantNameFlaw(name)
+    if (flaw !== undefined) {
       throw new StateFileError(
-        `--state ${path} cannot be loaded: ${JSON.stringify(name)} is not a valid tenant name. ${kept}`,
+        `--state ${path} cannot be loaded: ${JSON.stringify(name)} is not a valid tenant name: ${flaw} ${kept}`,
       )
     }
     try {

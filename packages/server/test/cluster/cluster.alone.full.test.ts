@@ -101,6 +101,30 @@ describe.skipIf(isMissing)('three nodes with one Redis', () => {
     }
   })
 
+  test('serve the store of main at the root of any node, as at its own path', async () => {
+    const sent = async ({ origin }: NodeProcess, path: string, body?: string): Promise<[number, string]> => {
+      const init = { headers: bearer(storeToken), ...(body !== undefined && { method: 'POST', body }) }
+      const response = await fetch(origin + path, init)
+      return [response.status, await response.text()]
+    }
+    for (const [index, node] of nodes.entries()) {
+      expect(await sent(node, '/', '["INCR","at-root"]')).toEqual([200, `{"result":${index + 1}}`])
+      expect(await sent(node, '/main/store/get/at-root')).toEqual(await sent(node, '/get/at-root'))
+      expect(await sent(node, '/pipeline', '[["GET","at-root"],["PING"]]')).toEqual([
+        200,
+        `[{"result":"${index + 1}"},{"result":"PONG"}]`,
+      ])
+      const denied = await fetch(`${node.origin}/get/at-root`, { headers: bearer('no') })
+      expect([denied.status, await denied.text()]).toEqual([401, expect.stringContaining('WRONGPASS')])
+      expect((await fetch(`${node.origin}/_control/get`)).status).toBe(400)
+    }
+    // One node owns main, so the others have forwarded their requests.
+    expect((await order<Description>(nodes[0]!, '/cluster')).tenants).toContainEqual({
+      name: 'main',
+      owner: (await ownerOf(nodes, 'main')).id,
+    })
+  })
+
   test('accept a body in chunks with a trailer on any node', async () => {
     await command(nodes[0]!, 'trailed', 'SET', 'key', 'value')
     for (const { origin } of nodes) {
