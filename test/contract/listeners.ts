@@ -184,9 +184,13 @@ export const listenerCases: readonly ListenerCase[] = [
     }),
   ),
   {
-    title: 'sends 404, 500 and 599',
+    title: 'sends 599',
     listener: () => (_request, response) => void response.writeHead(599).end('no'),
     handler: () => () => new Response('no', { status: 599 }),
+  },
+  {
+    title: 'sends a status that Response does not take',
+    listener: () => (_request, response) => void response.writeHead(799).end('odd'),
   },
   {
     title: 'sends a redirect that is not followed',

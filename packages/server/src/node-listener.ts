@@ -103,7 +103,7 @@ class Exchange {
         signal.removeEventListener('abort', abort)
         this.#client.destroy()
       }
-      sent.once('response', (response) => resolve(this.#received(response, signal, end)))
+      sent.once('response', (response) => resolve(this.#received(response, request, end)))
       sent.once('error', (error) => {
         end()
         resolve(signal.aborted ? Response.error() : lostConnection(this.#cause(error)))
@@ -118,7 +118,7 @@ class Exchange {
     })
   }
 
-  #received(incoming: IncomingMessage, signal: AbortSignal, end: () => void): Response {
+  #received(incoming: IncomingMessage, { url, signal }: Request, end: () => void): Response {
     const { statusCode = 0, rawHeaders } = incoming
     const headers = new Headers()
     for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -126,11 +126,12 @@ class Exchange {
     }
     if (withoutBody.has(statusCode)) incoming.resume().once('close', end)
     const body = withoutBody.has(statusCode) ? null : this.#bodyOf(incoming, signal, end)
-    // `Response` takes only these statuses, but a server can send others.
-    const isUsual = statusCode >= 200 && statusCode <= 599
-    const response = new Response(body, { status: isUsual ? statusCode : 200, headers })
-    if (!isUsual) Object.defineProperty(response, 'status', { value: statusCode })
-    return response
+    // As a response of `fetch`: with a URL, and with any status that a server can send.
+    return Object.defineProperties(new Response(body, { headers }), {
+      status: { value: statusCode },
+      ok: { value: statusCode >= 200 && statusCode <= 299 },
+      url: { value: url },
+    })
   }
 
   #bodyOf(incoming: IncomingMessage, signal: AbortSignal, end: () => void): ReadableStream<Uint8Array> {
