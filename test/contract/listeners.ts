@@ -18,7 +18,7 @@ export interface ListenerCase {
   readonly readUntil?: string
 }
 
-export type See = (fact: unknown) => void
+type See = (fact: unknown) => void
 
 /** Headers that `fetch` adds to a request, or that belong to the connection. */
 const added = [...['accept', 'accept-encoding', 'accept-language', 'connection', 'sec-fetch-mode', 'user-agent']]
