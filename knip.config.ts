@@ -57,10 +57,9 @@ const config: KnipConfig = {
     '@lezer/highlight',
     'vue',
     // Of the recipes, and of the tests that compare versions.
-    '@types/express',
-    '@types/react',
-    'react',
-    'react-dom',
+    'express',
+    'fastify',
+    'next',
     'nock14',
   ],
   ignoreIssues: {

@@ -12,6 +12,7 @@ import { type RawOutcome, rawResponse, requestOf } from '../queue/destinations/r
 import {
   isResponse,
   knownFailure,
+  LostConnection,
   replyOfResponse,
   UnusableResponse,
   unreadable,
@@ -29,21 +30,32 @@ export type OutboundResponder = (call: OutboundRequest, task: Task) => OutboundR
 /** Response of an external host: a status, a status with headers and body, or a `Response`. */
 export type OutboundResponse = Exclude<DestinationResponse, { readonly kind: string }>
 
+/** Registered function in the form in which it is called. The app aborts the signal when it gives up the request. */
+export type CalledOutboundHandler = (
+  call: OutboundRequest,
+  task: Task,
+  signal: AbortSignal | undefined,
+) => ReturnType<OutboundResponder>
+
 /**
  * Runs a handler.
  * @throws ConnectionBroken when the handler breaks the connection
  */
-export type OutboundResponderFn = (call: OutboundRequest, task: Task) => Promise<RawResponse>
+export type OutboundResponderFn = (
+  call: OutboundRequest,
+  task: Task,
+  signal: AbortSignal | undefined,
+) => Promise<RawResponse>
 
 /**
  * Maximum size in bytes of a response body that the sandbox keeps. This is a limit of this package, not of the service.
  */
 export const maxBody = 50_000_000
 
-export function requested(handler: OutboundHandler): OutboundResponder {
-  return (call, task) =>
+export function requested(handler: OutboundHandler): CalledOutboundHandler {
+  return (call, task, signal) =>
     handler(
-      requestOf({ headers: outboundRequestInternals.of(call).sent, body: call.body }, call.url, call.method),
+      requestOf({ headers: outboundRequestInternals.of(call).sent, body: call.body }, call.url, call.method, signal),
       task,
     )
 }
@@ -56,17 +68,18 @@ export type MakesRoom = () => HeldResponse
  * @param failed receives each error that the handler throws
  */
 export function respondedBy(
-  handler: OutboundResponder,
+  handler: CalledOutboundHandler,
   room: MakesRoom,
   failed: (error: unknown) => void,
 ): OutboundResponderFn {
-  return async (call, task) => {
+  return async (call, task, signal) => {
     try {
-      return await read(await handler(call, task), from(call.url), room)
+      return await read(await handler(call, task, signal), from(call.url), room)
     } catch (error) {
       if (error instanceof ConnectionBroken) throw error
       failed(error)
       const known = knownFailure(error)
+      if (known instanceof LostConnection) throw new ConnectionBroken('ECONNRESET', known.message)
       // Respond 500, as a web framework does when a handler throws.
       return responseOf(rawResponse(500, undefined, known?.message ?? errorText(error)))
     }

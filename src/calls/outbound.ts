@@ -24,6 +24,7 @@ import type { Caller, Callers } from './callers.js'
 import { injectRules, injectStep, type OutboundFaultContext } from './outbound-faults.js'
 import { OutboundRequest, outboundRequestInternals } from './outbound-request.js'
 import {
+  type CalledOutboundHandler,
   type MakesRoom,
   type OutboundHandler,
   type OutboundResponder,
@@ -208,7 +209,10 @@ export class Outbound {
         `${name}: the second argument must be a status, { status, headers, body }, or a function that receives the request and returns a response (got ${given}).`,
       )
     }
-    return this.#handle(at, typeof given === 'function' ? this.#by(given) : responderFor(given, this.#room, name))
+    return this.#handle(
+      at,
+      typeof given === 'function' ? this.#by((call, task) => given(call, task)) : responderFor(given, this.#room, name),
+    )
   }
 
   /**
@@ -494,7 +498,7 @@ export class Outbound {
     const handler = underneath(routes) ?? (async () => responseOf(plain))
     const handled = (answering: OutboundResponderFn): Promise<RawResponse> => {
       call.handlerRuns++
-      return answering(call, scene.task).then(
+      return answering(call, scene.task, scene.signal).then(
         (answer) => {
           tell(`responded ${answer.status}`)
           return answer
@@ -526,11 +530,11 @@ export class Outbound {
     )
   }
 
-  #by(handler: OutboundResponder): OutboundResponderFn {
+  #by(handler: CalledOutboundHandler): OutboundResponderFn {
     const { journal } = this.#inputs
     const answering = respondedBy(handler, this.#room, (error) => void this.errors.push(error))
     if (journal === undefined) return answering
-    return async (call, task) => journal.outside(task, (own) => answering(call, own))
+    return async (call, task, signal) => journal.outside(task, (own) => answering(call, own, signal))
   }
 
   #handle(pattern: string | URL, handler: OutboundResponderFn): this {

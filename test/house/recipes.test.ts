@@ -19,7 +19,7 @@ describe.each(recipeNames.filter(isWritten))('docs/recipes/%s.md', (name) => {
 
   test('passes only options to the sandbox that the recipe needs', () => {
     for (const [, options] of page.matchAll(/useSandbox\(([^)]*)\)/g)) {
-      expect(options).toMatch(name === 'ratelimit' ? /^\{ timers: 'follow' \}$/ : /^$/)
+      expect(options).toMatch(['ratelimit', 'realtime'].includes(name) ? /^\{ timers: 'follow' \}$/ : /^$/)
     }
   })
 })

@@ -10,6 +10,7 @@ export const entries: Readonly<Record<string, string>> = {
   server: 'packages/server/src/server.ts',
   client: 'src/client/connect.ts',
   redis: 'packages/server/src/redis-port/in-process.ts',
+  node: 'packages/server/src/node-listener.ts',
   'real-redis': 'packages/server/src/real-redis/real-redis-sandbox.ts',
   stats: 'src/stats/index.ts',
   report: 'src/report/index.ts',

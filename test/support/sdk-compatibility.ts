@@ -29,6 +29,7 @@ export const compatibility: Readonly<Record<string, Readonly<Record<string, read
     '@upstash/qstash': [installed('@upstash/qstash', 'test/sdk/queue/publish.test.ts')],
     '@upstash/workflow': [installed('@upstash/workflow', 'test/workflow/sdk.test.ts')],
     '@upstash/ratelimit': [installed('@upstash/ratelimit', 'test/sdk/ratelimit.test.ts')],
+    '@upstash/realtime': [installed('@upstash/realtime', 'test/sdk/realtime.test.ts')],
     '@upstash/lock': [installed('@upstash/lock', 'test/sdk/lock.test.ts')],
     ioredis: [installed('ioredis', 'packages/server/test/redis-port/clients.test.ts')],
     redis: [installed('redis', 'packages/server/test/redis-port/clients.test.ts')],

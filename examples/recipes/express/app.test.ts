@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { fault } from 'stuntdouble'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { nodeListener } from 'stuntdouble/node'
+import { beforeEach, expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
 // Import the app after the sandbox, because it reads its environment on import.
@@ -11,20 +10,18 @@ import { app } from './app.ts'
 const hook = 'https://shop.test/hooks/charge'
 const charges = 'https://bank.test/charges'
 
-// Express does not accept a Request, so the app listens on a free port.
-const server = app.listen(0, '127.0.0.1')
-await once(server, 'listening')
-const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-afterAll(() => void server.close())
+// Runs the app for one request, without a port.
+const ask = nodeListener(app)
 
 beforeEach(() => {
   const { outbound, destinations } = sandbox
-  destinations.on('https://shop.test/*', (request) => fetch(request.url.replace('https://shop.test', origin), request))
+  destinations.on('https://shop.test/*', ask)
   outbound.respond(charges, 201)
 })
 
 const headers = { 'content-type': 'application/json' }
-const buy = () => fetch(`${origin}/orders`, { method: 'POST', headers, body: JSON.stringify({ id: 42, cents: 1990 }) })
+const order = JSON.stringify({ id: 42, cents: 1990 })
+const buy = () => ask(new Request('https://shop.test/orders', { method: 'POST', headers, body: order }))
 
 test('charges an order in the background', async () => {
   const { clock, queue, store } = sandbox

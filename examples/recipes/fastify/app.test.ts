@@ -1,4 +1,5 @@
 import { fault } from 'stuntdouble'
+import { nodeListener } from 'stuntdouble/node'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
@@ -9,17 +10,13 @@ import { app } from './app.ts'
 const hook = 'https://shop.test/hooks/charge'
 const charges = 'https://bank.test/charges'
 
-/** Sends a request without a socket, with inject() of Fastify. */
-async function ask(request: Request): Promise<Response> {
-  const [headers, payload] = [Object.fromEntries(request.headers), await request.text()]
-  const { statusCode, body } = await app.inject({ method: 'POST', url: request.url, headers, payload })
-  return new Response(body, { status: statusCode })
-}
+// The routes of Fastify exist after ready().
+await app.ready()
 afterAll(() => app.close())
 
 beforeEach(() => {
   const { outbound, destinations } = sandbox
-  destinations.on('https://shop.test/*', ask)
+  destinations.on('https://shop.test/*', nodeListener(app.routing))
   outbound.respond(charges, 201)
 })
 

@@ -150,6 +150,7 @@ export class RunningCall implements DeliveryContext, Task {
   #begunAt: number
   #alarm: Timer | undefined
   #onTimeout: (() => void) | undefined
+  #abort: AbortController | undefined
   #note: string | undefined
 
   constructor(
@@ -183,6 +184,12 @@ export class RunningCall implements DeliveryContext, Task {
 
   get longestBody(): number {
     return this.owner.longestBody
+  }
+
+  /** The controller is created at the first use, because most destinations do not need it. */
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController()
+    return this.#abort.signal
   }
 
   onTimeout(run: () => void): void {
@@ -263,7 +270,7 @@ export class RunningCall implements DeliveryContext, Task {
     const giveUp = (): void => {
       const { status, headers, body } = noResponse
       this.end({ status, headers, body, error: timedOut, ...(this.#note !== undefined && { note: this.#note }) })
-      this.#onTimeout?.()
+      this.#giveUp()
     }
     const at = this.#begunAt + this.timeout
     this.#alarm = this.owner.clock.schedule(at, 'timeout of a delivery', giveUp, this.#timerOptions)
@@ -276,8 +283,14 @@ export class RunningCall implements DeliveryContext, Task {
   /** Ends the attempt without a response. Returns `false` if the attempt has already ended. */
   cutOff(): boolean {
     if (!this.#over()) return false
-    this.#onTimeout?.()
+    this.#giveUp()
     return true
+  }
+
+  /** Reports to the handler or the network that no one waits for the response. */
+  #giveUp(): void {
+    this.#onTimeout?.()
+    this.#abort?.abort(new DOMException('The attempt has ended without a response.', 'TimeoutError'))
   }
 
   #over(): boolean {
@@ -301,6 +314,7 @@ function copyOf(original: RunningCall, task: Task): DeliveryContext {
     task,
     timeout,
     longestBody,
+    signal: undefined,
     onTimeout() {},
     waits: () => () => {},
     now: () => original.now(),

@@ -7,6 +7,8 @@ export interface DeliveryContext {
   readonly timeout: number
   /** Number of bytes of a response body that are kept. Further bytes are dropped. */
   readonly longestBody: number
+  /** Signal that is aborted if the attempt ends before the handler does. A duplicate delivery has none. */
+  readonly signal: AbortSignal | undefined
   /** Registers a function that runs when the attempt times out. */
   onTimeout(run: () => void): void
   /**

@@ -31,7 +31,15 @@ import {
 } from './raw-response.js'
 import { type Recorder, RecorderList } from './recorder.js'
 import { RedirectedAttempt } from './redirected-attempt.js'
-import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableResponse, unreadable } from './response.js'
+import {
+  BrokenBody,
+  isResponse,
+  knownFailure,
+  LostConnection,
+  replyOfResponse,
+  UnusableResponse,
+  unreadable,
+} from './response.js'
 
 /**
  * Destination as an app defines it: a route handler, a Hono app, or any other function that takes a `Request` and
@@ -93,6 +101,9 @@ export interface WorkTracker {
 }
 
 type Maybe<T> = T | Promise<T>
+
+/** Registered function in the form in which it is called. */
+type CalledHandler = (delivery: Attempt, task: Task, context: DeliveryContext) => ReturnType<DestinationResponder>
 
 type HandlerResult = RawOutcome | Step
 
@@ -257,7 +268,8 @@ export class Destinations {
         `${called}: the second argument must be a status, { status, headers, body }, or a function that receives the delivery and returns a response (got ${given}).`,
       )
     }
-    const handler = typeof given === 'function' ? this.#calls(given) : this.#gives(given, called)
+    const handler =
+      typeof given === 'function' ? this.#calls((delivery, task) => given(delivery, task)) : this.#gives(given, called)
     this.#route(at).handler = handler
     return this
   }
@@ -478,10 +490,10 @@ export class Destinations {
   }
 
   /** Wraps a handler. The attempt then ends even if the handler throws or returns an invalid value. */
-  #calls(handler: DestinationResponder, when?: 'in turn'): Underneath {
+  #calls(handler: CalledHandler, when?: 'in turn'): Underneath {
     return (url, attempt, context) => {
       const heard = this.#outside(context.task, (task) => {
-        const hear = (): Maybe<HandlerResult> => this.#hear(handler, url, attempt, task, context.longestBody)
+        const hear = (): Maybe<HandlerResult> => this.#hear(handler, url, attempt, task, context)
         return when === undefined ? hear() : this.#inTurn(context, hear)
       })
       return heard instanceof Promise
@@ -510,16 +522,19 @@ export class Destinations {
   }
 
   #hear(
-    handler: DestinationResponder,
+    handler: CalledHandler,
     url: string,
     attempt: Attempt,
     task: Task,
-    longestBody: number,
+    context: DeliveryContext,
   ): Maybe<HandlerResult> {
+    const { longestBody } = context
     try {
       const { callers } = this.#options
       const answer =
-        callers?.watching === true ? callers.runs(attempt.seq, () => handler(attempt, task)) : handler(attempt, task)
+        callers?.watching === true
+          ? callers.runs(attempt.seq, () => handler(attempt, task, context))
+          : handler(attempt, task, context)
       if (answer instanceof Promise || isThenable(answer)) return this.#awaited(answer, url, longestBody)
       const heard = heardOf(answer, url, longestBody, this.#network)
       return heard instanceof Promise ? heard.catch((error) => this.#failed(error)) : heard
@@ -547,6 +562,7 @@ export class Destinations {
     this.errors.push(error)
     const known = knownFailure(error)
     if (known instanceof BrokenBody) return { ...failedOutcome(networkErrors.closed), note: known.message }
+    if (known instanceof LostConnection) return { ...failedOutcome(networkErrors.reset), note: known.message }
     if (known !== undefined) return { ...rawResponse(500, undefined, known.message), note: known.message }
     const text = errorText(error)
     return { ...rawResponse(500, undefined, text), note: `the handler threw ${text}` }
@@ -649,8 +665,8 @@ export class Destinations {
   }
 }
 
-function requesting(handler: DestinationHandler): DestinationResponder {
-  return (delivery, task) => handler(requestOf(delivery, delivery.url, delivery.method), task)
+function requesting(handler: DestinationHandler): CalledHandler {
+  return (delivery, task, { signal }) => handler(requestOf(delivery, delivery.url, delivery.method, signal), task)
 }
 
 async function sendBy(

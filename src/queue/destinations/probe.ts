@@ -44,6 +44,7 @@ export function inNoTime(context: DeliveryContext): DeliveryContext {
     timeout: context.timeout,
     longestBody: context.longestBody,
     task: { label: task.label, sleep: () => Promise.resolve() },
+    signal: context.signal,
     onTimeout: (run) => context.onTimeout(run),
     waits: () => context.waits(),
     now: () => context.now(),

@@ -12,14 +12,16 @@ export function requestOf(
   delivery: { readonly headers: HeaderList; readonly body: Bytes },
   given: string,
   method: string,
+  signal: AbortSignal | undefined,
 ): Request {
   const { body } = delivery
   const { url, headers } = withCredentials(given, delivery.headers)
-  if (body === '') return new Request(url, { method, headers })
+  const init: RequestInit = { method, headers, ...(signal !== undefined && { signal }) }
+  if (body === '') return new Request(url, init)
   // Pass ASCII text as a string, which is cheaper than bytes. Do this only with a Content-Type: for a string body
   // without one, `Request` adds a Content-Type itself.
   const isText = isAscii(body) && headers.some(([name]) => name === 'Content-Type')
-  return new Request(url, { method, headers, body: isText ? body : toArray(body) })
+  return new Request(url, { ...init, body: isText ? body : toArray(body) })
 }
 
 /** Moves user and password from a URL to a header, because `Request` and `fetch` reject a URL that contains them. */

@@ -1,6 +1,7 @@
 import { type Bytes, fromArray, isUtf8 } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
 import { hostTurn } from '../../kernel/host.js'
+import { type Internals, internals } from '../../kernel/internals.js'
 import { standardHeaders } from '../../kernel/standard-headers.js'
 import type { RawOutcome } from '../message/message.js'
 import { networkErrors } from './delivery-script.js'
@@ -20,13 +21,28 @@ export class BrokenBody extends Error {
   override readonly name = 'BrokenBody'
 }
 
+/** Error for a connection that broke before the headers were sent. */
+export class LostConnection extends Error {
+  override readonly name = 'LostConnection'
+}
+
+const lostConnections: Internals<Response, { readonly cause: unknown }> = internals('lost-connection')
+
+/** Returns a `Response` that stands for a broken connection, as `Response.error()` does, and names the cause. */
+export function lostConnection(cause: unknown): Response {
+  const response = Response.error()
+  lostConnections.attach(response, { cause })
+  return response
+}
+
 /**
- * Returns the error if it is an `UnusableResponse` or a `BrokenBody`. `instanceof` itself may throw, because app code
- * may throw any value, even a Proxy whose traps throw.
+ * Returns the error if it is one of the classes above. `instanceof` itself may throw, because app code may throw any
+ * value, even a Proxy whose traps throw.
  */
-export function knownFailure(error: unknown): UnusableResponse | BrokenBody | undefined {
+export function knownFailure(error: unknown): UnusableResponse | BrokenBody | LostConnection | undefined {
   try {
-    return error instanceof UnusableResponse || error instanceof BrokenBody ? error : undefined
+    const isKnown = error instanceof UnusableResponse || error instanceof BrokenBody || error instanceof LostConnection
+    return isKnown ? error : undefined
   } catch {
     return undefined
   }
@@ -55,7 +71,8 @@ export function unreadable(response: Response): string | undefined {
  * @param from subject of error messages, such as `The handler of https://shop.test/orders`
  * @param most number of bytes of the body that are kept
  * @param held memory account, which counts the bytes of the body while they arrive
- * @throws UnusableResponse when a server could not send the response, and BrokenBody when its body breaks off
+ * @throws UnusableResponse when a server could not send the response, BrokenBody when its body breaks off, and
+ * LostConnection when the connection broke before, for a known cause
  */
 export async function replyOfResponse(
   response: Response,
@@ -65,6 +82,10 @@ export async function replyOfResponse(
 ): Promise<RawOutcome> {
   const { status, type } = response
   if (status === 0) {
+    const lost = lostConnections.find(response)
+    if (lost !== undefined) {
+      throw new LostConnection(`${from} broke the connection: ${errorText(lost.cause)}`, { cause: lost.cause })
+    }
     const what = type === 'error' ? 'Response.error(), a broken connection' : 'a Response without a status'
     return { ...failedOutcome(networkErrors.reset), note: `${from} responded with ${what}` }
   }

@@ -101,6 +101,7 @@ export class CrashRun {
       task,
       timeout: aDay,
       longestBody: 1e9,
+      signal: undefined,
       onTimeout() {},
       waits: () => () => {},
       now: () => clock.now(),

@@ -1,0 +1,4 @@
+import 'stuntdouble/vitest/extend'
+import { useSandbox } from 'stuntdouble/vitest'
+
+export const sandbox = useSandbox()
