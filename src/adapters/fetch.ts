@@ -4,6 +4,7 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 import { layOver, methodOf } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'
 import { type Blocking, isRealUrl, mayReachRealHosts, type RealHostOptions, strayed } from './real-hosts.js'
+import { useForClients } from './running-sandbox.js'
 
 type Caller = Partial<Pick<Sandbox, 'outbound'>>
 
@@ -41,9 +42,11 @@ export function replaceFetch(
     return sandbox.fetch(input, init).then(refuse, refuse)
   })
   const endRefusals = refuseLookups((hostname) => missed(hostname, sandbox, blocks))
+  const endUse = useForClients({ sandbox })
   const restore = (): void => {
     endRefusals()
     endLayer()
+    endUse()
   }
   sandbox.onDispose(restore)
   return Object.assign(restore, { [Symbol.dispose]: restore })

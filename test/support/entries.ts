@@ -10,6 +10,8 @@ export const entries: Readonly<Record<string, string>> = {
   server: 'packages/server/src/server.ts',
   client: 'src/client/connect.ts',
   redis: 'packages/server/src/redis-port/in-process.ts',
+  ioredis: 'packages/server/src/redis-port/replace-ioredis.ts',
+  'node-redis': 'packages/server/src/redis-port/replace-node-redis.ts',
   'real-redis': 'packages/server/src/real-redis/real-redis-sandbox.ts',
   stats: 'src/stats/index.ts',
   report: 'src/report/index.ts',

@@ -352,6 +352,34 @@ export class RespConnection implements MemoryHolder {
     if (this.#isPaused) this.work()
   }
 
+  /** Whether the client has subscriptions. */
+  get isSubscribed(): boolean {
+    return this.#session?.hasEnded === false && this.#session.subscriptions > 0
+  }
+
+  /**
+   * Ends the session, before the home of this connection changes to another store. The next command begins a session in
+   * the new store, as after a reset. Subscriptions, transactions and watched keys end. A command that waits gets the
+   * reply of an expired timeout, because an error reply may have no handler.
+   */
+  moveOn(): void {
+    const session = this.#session
+    if (session === undefined || session.hasEnded || this.#isClosed) return
+    // A reply that has begun cannot be completed, and another user may not exist in the new store.
+    if (this.#reply === 'begun' || session.user.name !== this.#welcome?.user) {
+      this.#break()
+      return
+    }
+    session.unblock('TIMEOUT')
+    this.#home?.sessions.leave(session)
+    if (this.#reply === undefined || this.#isClosed) return
+    // A fault delays the reply.
+    this.#reply = undefined
+    this.#isBusy = false
+    this.#send(latin1(session.protocol === 3 ? '_\r\n' : '*-1\r\n'))
+    this.#socket.soon(() => this.work())
+  }
+
   /** Closes the connection because the server closes. */
   shut(): void {
     this.#isEnding = true

@@ -1,0 +1,113 @@
+import type { Duplex } from 'node:stream'
+import { beforeSandboxChanges, runningSandbox } from '../../../../src/adapters/running-sandbox.js'
+import type { Bytes } from '../../../../src/kernel/bytes.js'
+import { gateOf } from '../../../../src/kernel/clock.js'
+import { createSandbox, type Sandbox } from '../../../../src/sandbox/sandbox.js'
+import type { RespConnection, RespHost, RespStore } from '../../../../src/store/resp/resp-connection.js'
+import { StoreEngine } from '../../../../src/store/store-engine.js'
+import { storeInternals } from '../../../../src/store/store-internals.js'
+import { homeOf, serveStream } from './connections.js'
+import { streamPair } from './stream-pair.js'
+
+// Connections that outlive tests: each command goes to the sandbox of the running test. A client may exist before the
+// first test, and its connection stays open when the sandbox changes. So the client needs no timer to reconnect, which
+// could be a fake one.
+
+/** Client address of these connections. */
+const ownAddress = '127.0.0.1:0'
+
+const noTest =
+  'No test with a sandbox is running, so this client has no store. Send commands within a test, or call useSandbox() in a setup file.'
+const otherCopy =
+  "The sandbox of this test belongs to another copy of stuntdouble, perhaps because one copy is loaded with import and the other with require(). Load 'stuntdouble' in the same way everywhere."
+const noStore =
+  'The sandbox of this test has its store in another process. Connect the client to the server of the sandbox instead.'
+
+/** Commands that clients send while they connect or unsubscribe. They also get a reply if no sandbox is running. */
+const handshake: ReadonlySet<string> = new Set(['CLIENT', 'HELLO', 'INFO', 'SELECT', 'QUIT', 'UNSUBSCRIBE', 'PUNSUBSCRIBE'])
+
+/** Replies to the handshake of clients if no sandbox is running. It is created only then. */
+let standIn: Sandbox | undefined
+
+/** Returns the sandbox of the running test, or a stand-in that rejects commands with a reason. */
+function current(): { readonly sandbox: Sandbox; readonly refusal?: string } {
+  const running = runningSandbox()
+  const refusal =
+    running === undefined ? noTest : 'refusal' in running ? running.refusal : refusalOf(running.sandbox as Sandbox)
+  if (refusal === undefined) return { sandbox: (running as { readonly sandbox: Sandbox }).sandbox }
+  standIn ??= createSandbox()
+  return { sandbox: standIn, refusal }
+}
+
+function refusalOf(sandbox: Sandbox): string | undefined {
+  const store = storeInternals.find(sandbox.store)
+  if (store === undefined || store.elsewhere !== undefined) return noStore
+  return store.engine instanceof StoreEngine ? undefined : otherCopy
+}
+
+const home: RespStore = {
+  get sessions() {
+    const { sandbox, refusal } = current()
+    const refuses =
+      refusal === undefined
+        ? undefined
+        : (argv: readonly Bytes[]) => (handshake.has(argv[0]!.toUpperCase()) ? undefined : `ERR ${refusal}`)
+    return homeOf(sandbox, refuses).sessions
+  },
+}
+
+/** What a client has configured, in the form in which it sends it. */
+export type OwnPassword = (password: string) => boolean
+
+/**
+ * Returns whether a password is this one. An app signs in with the password of its real database, which no sandbox
+ * knows.
+ */
+export function isPassword(own: unknown): OwnPassword {
+  const sent = typeof own === 'string' ? Buffer.from(own).toString('latin1') : undefined
+  return (password) => password === sent
+}
+
+function porterFor(isOwn: OwnPassword): RespHost {
+  return {
+    enter(name, password) {
+      const { access } = storeInternals.of(current().sandbox.store).engine
+      const user = access.userWith(name ?? 'default', password) ?? (isOwn(password) ? access.standardUser : undefined)
+      return user && { home, user }
+    },
+  }
+}
+
+const open = new Map<RespConnection, () => void>()
+beforeSandboxChanges(() => {
+  for (const [connection, unsubscribe] of open) {
+    const { isSubscribed } = connection
+    connection.moveOn()
+    if (!isSubscribed) continue
+    // The client must know that its subscriptions have ended. A client in this process sends the commands immediately,
+    // so they begin another session in the present store.
+    unsubscribe()
+    connection.moveOn()
+  }
+})
+
+/**
+ * Serves the Redis protocol on a stream, with the store of the running test.
+ * @param isOwn recognizes the password that the app has configured
+ * @param unsubscribe makes the client send UNSUBSCRIBE
+ */
+export function serveRunning(stream: Duplex, isOwn: OwnPassword, unsubscribe: () => void): void {
+  // Report the error asynchronously. Otherwise the client's call of `write()` would throw it.
+  const report = (error: unknown): void => void Promise.reject(error)
+  const connection = serveStream(stream, porterFor(isOwn), ownAddress, { report })
+  open.set(connection, unsubscribe)
+  stream.once('close', () => open.delete(connection))
+  connection.welcome(home, 'default')
+}
+
+/** Opens a connection in this process to the store of the running test. For the arguments, see `serveRunning()`. */
+export function connectToRunning(isOwn: OwnPassword, unsubscribe: () => void): Duplex {
+  const [near, far] = streamPair(() => gateOf(current().sandbox.clock))
+  serveRunning(far, isOwn, unsubscribe)
+  return near
+}
