@@ -5,6 +5,7 @@ import { unitsPerRow } from '../../kernel/work.js'
 import type { User } from '../access/user.js'
 import { wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
+import type { SubscribedNames } from '../keyspace/pubsub.js'
 import { searchLoading } from '../search/load-search.js'
 import {
   CommandReader,
@@ -352,9 +353,10 @@ export class RespConnection implements MemoryHolder {
     if (this.#isPaused) this.work()
   }
 
-  /** Whether the client has subscriptions. */
-  get isSubscribed(): boolean {
-    return this.#session?.hasEnded === false && this.#session.subscriptions > 0
+  /** Names to which the client is subscribed. */
+  get subscribedNames(): SubscribedNames {
+    const session = this.#session
+    return session?.hasEnded === false ? session.subscribedNames : { channels: [], patterns: [], shards: [] }
   }
 
   /**

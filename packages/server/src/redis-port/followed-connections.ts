@@ -24,7 +24,10 @@ const noStore =
   'The sandbox of this test has its store in another process. Connect the client to the server of the sandbox instead.'
 
 /** Commands that clients send while they connect or unsubscribe. They also get a reply if no sandbox is running. */
-const handshake: ReadonlySet<string> = new Set(['CLIENT', 'HELLO', 'INFO', 'SELECT', 'QUIT', 'UNSUBSCRIBE', 'PUNSUBSCRIBE'])
+const handshake: ReadonlySet<string> = new Set([
+  ...['CLIENT', 'HELLO', 'INFO', 'SELECT', 'QUIT'],
+  ...['UNSUBSCRIBE', 'PUNSUBSCRIBE', 'SUNSUBSCRIBE'],
+])
 
 /** Replies to the handshake of clients if no sandbox is running. It is created only then. */
 let standIn: Sandbox | undefined
@@ -78,15 +81,21 @@ function porterFor(isOwn: OwnPassword): RespHost {
   }
 }
 
-const open = new Map<RespConnection, () => void>()
+/** Makes a client send UNSUBSCRIBE, PUNSUBSCRIBE or SUNSUBSCRIBE for these names. */
+export type Unsubscribes = (command: 'channels' | 'patterns' | 'shards', names: readonly string[]) => void
+
+const open = new Map<RespConnection, Unsubscribes>()
 beforeSandboxChanges(() => {
   for (const [connection, unsubscribe] of open) {
-    const { isSubscribed } = connection
+    const { subscribedNames } = connection
     connection.moveOn()
-    if (!isSubscribed) continue
-    // The client must know that its subscriptions have ended. A client in this process sends the commands immediately,
-    // so they begin another session in the present store.
-    unsubscribe()
+    // The client must know that its subscriptions have ended. It gets all names, because clients wait for one reply to
+    // each name. A client in this process sends the commands immediately, so they begin another session in the present
+    // store, which ends, too.
+    for (const kind of ['channels', 'patterns', 'shards'] as const) {
+      const names = subscribedNames[kind].map((name) => Buffer.from(name, 'latin1').toString())
+      if (names.length > 0) unsubscribe(kind, names)
+    }
     connection.moveOn()
   }
 })
@@ -94,9 +103,8 @@ beforeSandboxChanges(() => {
 /**
  * Serves the Redis protocol on a stream, with the store of the running test.
  * @param isOwn recognizes the password that the app has configured
- * @param unsubscribe makes the client send UNSUBSCRIBE
  */
-export function serveRunning(stream: Duplex, isOwn: OwnPassword, unsubscribe: () => void): void {
+export function serveRunning(stream: Duplex, isOwn: OwnPassword, unsubscribe: Unsubscribes): void {
   // Report the error asynchronously. Otherwise the client's call of `write()` would throw it.
   const report = (error: unknown): void => void Promise.reject(error)
   const connection = serveStream(stream, porterFor(isOwn), ownAddress, { report })
@@ -106,7 +114,7 @@ export function serveRunning(stream: Duplex, isOwn: OwnPassword, unsubscribe: ()
 }
 
 /** Opens a connection in this process to the store of the running test. For the arguments, see `serveRunning()`. */
-export function connectToRunning(isOwn: OwnPassword, unsubscribe: () => void): Duplex {
+export function connectToRunning(isOwn: OwnPassword, unsubscribe: Unsubscribes): Duplex {
   const [near, far] = streamPair(() => gateOf(current().sandbox.clock))
   serveRunning(far, isOwn, unsubscribe)
   return near

@@ -13,8 +13,9 @@ interface Replaced {
 
 interface Client {
   readonly options: { readonly Connector?: unknown; readonly password?: unknown }
-  unsubscribe(): Promise<unknown>
-  punsubscribe(): Promise<unknown>
+  unsubscribe(...names: readonly string[]): Promise<unknown>
+  punsubscribe(...names: readonly string[]): Promise<unknown>
+  sunsubscribe(...names: readonly string[]): Promise<unknown>
 }
 // biome-ignore-end lint/suspicious/noExplicitAny: see above
 
@@ -43,7 +44,7 @@ export function replaceIoredis<Actual extends object>(actual: Actual): Actual {
     }
 
     duplicate(override?: object): Redis {
-      return new Redis({ ...this['options'], ...override })
+      return new Redis({ ...this.options, ...override })
     }
   }
 
@@ -67,7 +68,7 @@ export function replaceIoredis<Actual extends object>(actual: Actual): Actual {
     }
 
     duplicate(nodes: readonly unknown[] = [], options?: object): Cluster {
-      return new Cluster(nodes.length > 0 ? nodes : this['startupNodes'], { ...this['options'], ...options })
+      return new Cluster(nodes.length > 0 ? nodes : this.startupNodes, { ...this.options, ...options })
     }
   }
 
@@ -129,6 +130,8 @@ abstract class FollowingConnector {
   }
 }
 
+const unsubscribing = { channels: 'unsubscribe', patterns: 'punsubscribe', shards: 'sunsubscribe' } as const
+
 /**
  * Adds the connector to the arguments of `new Redis()`: up to three, of which one may be an object of options. A
  * connector that the test has passed stays.
@@ -148,8 +151,10 @@ function withConnector(args: readonly unknown[], client: () => Client): readonly
     }
 
     protected override open(): Duplex {
-      return connectToRunning(isPassword(this.#password), () => {
-        for (const ended of [client().unsubscribe(), client().punsubscribe()]) ended.catch(() => {})
+      return connectToRunning(isPassword(this.#password), (kind, names) => {
+        client()
+          [unsubscribing[kind]](...names)
+          .catch(() => {})
       })
     }
   }

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkPeer } from '../../../../src/kernel/peers.js'
-import { isPassword, type OwnPassword, serveRunning } from './followed-connections.js'
+import { isPassword, type OwnPassword, serveRunning, type Unsubscribes } from './followed-connections.js'
 
 /** Options of a client that decide where it connects and how it signs in. */
 interface ClientOptions {
@@ -19,8 +19,9 @@ interface Client {
   readonly isPubSubActive: boolean
   on(event: string, listener: () => void): unknown
   duplicate(overrides?: ClientOptions): Client
-  unsubscribe(): Promise<unknown>
-  pUnsubscribe(): Promise<unknown>
+  unsubscribe(names: readonly string[]): Promise<unknown>
+  pUnsubscribe(names: readonly string[]): Promise<unknown>
+  sUnsubscribe(names: readonly string[]): Promise<unknown>
 }
 
 /** The members of node-redis that are replaced or called. */
@@ -93,10 +94,12 @@ function followed(client: Client, redis: NodeRedis): Client {
   return client
 }
 
-function unsubscribe(): void {
+const unsubscribing = { channels: 'unsubscribe', patterns: 'pUnsubscribe', shards: 'sUnsubscribe' } as const
+
+/** The socket does not know its client, so all clients with subscriptions unsubscribe from the names. */
+const unsubscribe: Unsubscribes = (kind, names) => {
   for (const client of connected) {
-    if (!client.isPubSubActive) continue
-    for (const ended of [client.unsubscribe(), client.pUnsubscribe()]) ended.catch(() => {})
+    if (client.isPubSubActive) client[unsubscribing[kind]](names).catch(() => {})
   }
 }
 

@@ -179,10 +179,12 @@ describe.each(versions)('%s', (_, actual, defaults) => {
     await sub.subscribe('news')
     await sub.psubscribe('n*')
     expect(await pub.publish('news', 'one')).toBe(2)
-    await expect.poll(() => heard.mock.calls, promptly).toEqual([
-      ['news', 'one'],
-      ['n*', 'news', 'one'],
-    ])
+    await expect
+      .poll(() => heard.mock.calls, promptly)
+      .toEqual([
+        ['news', 'one'],
+        ['n*', 'news', 'one'],
+      ])
     nextTest()
     expect(await pub.publish('news', 'two')).toBe(0)
     expect(await sub.set('a', '1')).toBe('OK')
@@ -300,9 +302,9 @@ describe.each(versions)('%s', (_, actual, defaults) => {
     expect(module.Command).toBe(actual.Command)
     const common = replaceIoredis(actual.default) as unknown as Record<string, unknown>
     expect(typeof common).toBe('function')
-    expect(common['default']).toBe(common)
-    expect(common['Redis']).toBe(common)
-    expect(common['Cluster']).not.toBe(actual.Cluster)
+    expect(common.default).toBe(common)
+    expect(common.Redis).toBe(common)
+    expect(common.Cluster).not.toBe(actual.Cluster)
     for (const name of Object.keys(actual.default)) expect(Object.keys(common)).toContain(name)
   })
 })

@@ -80,7 +80,8 @@ describe.each([2, 3] as const)('createClient() with RESP%i', (RESP) => {
 
   test('duplicates and pools follow the tests, too', async () => {
     const copy = (await client()).duplicate()
-    const pool = await module.createClientPool({ RESP, url: 'redis://db.shop.test' }).connect()
+    const pool = module.createClientPool({ RESP, url: 'redis://db.shop.test' })
+    await pool.connect()
     await copy.connect()
     onTestFinished(() => {
       copy.destroy()
@@ -114,7 +115,8 @@ describe.each([2, 3] as const)('createClient() with RESP%i', (RESP) => {
     nextTest()
     expect(await pub.publish('news', 'two')).toBe(0)
     await expect.poll(() => sub.isPubSubActive, promptly).toBe(false)
-    expect(await sub.set('a', '1')).toBe('OK')
+    // With RESP2, node-redis 6.3 returns replies as buffers after the last subscription has ended.
+    expect(String(await sub.set('a', '1'))).toBe('OK')
     await sub.subscribe('news', (message) => heard(message))
     expect(await pub.publish('news', 'three')).toBe(1)
     await expect.poll(() => heard.mock.calls.slice(2), promptly).toEqual([['three']])
@@ -165,7 +167,7 @@ test('createCluster() and createSentinel() throw', () => {
 })
 
 test('has all exports of the actual module, in both forms', () => {
-  expect(Object.keys(module).sort()).toEqual(Object.keys(redis).sort())
+  expect(Object.keys(module).sort()).toEqual([...new Set(['default', ...Object.keys(redis)])].sort())
   const common = (redis as unknown as { default: typeof redis }).default
   expect(Object.keys(replaceNodeRedis(common)).sort()).toEqual(Object.keys(common).sort())
   expect(module.defineScript).toBe(redis.defineScript)
