@@ -19,7 +19,7 @@ const ownAddress = '127.0.0.1:0'
 const noTest =
   'No test with a sandbox is running, so this client has no store. Send commands within a test, or call useSandbox() in a setup file.'
 const otherCopy =
-  "The sandbox of this test belongs to another copy of stuntdouble, perhaps because one copy is loaded with import and the other with require(). Load 'stuntdouble' in the same way everywhere."
+  "The sandbox of this test belongs to another copy of stuntdouble. If tests reset modules, call require('stuntdouble/ioredis') or require('stuntdouble/node-redis') in the setup file; otherwise load all of 'stuntdouble' in the same way, with import or with require()."
 const noStore =
   'The sandbox of this test has its store in another process. Connect the client to the server of the sandbox instead.'
 
@@ -100,22 +100,39 @@ beforeSandboxChanges(() => {
   }
 })
 
-/**
- * Serves the Redis protocol on a stream, with the store of the running test.
- * @param isOwn recognizes the password that the app has configured
- */
-export function serveRunning(stream: Duplex, isOwn: OwnPassword, unsubscribe: Unsubscribes): void {
-  // Report the error asynchronously. Otherwise the client's call of `write()` would throw it.
-  const report = (error: unknown): void => void Promise.reject(error)
-  const connection = serveStream(stream, porterFor(isOwn), ownAddress, { report })
-  open.set(connection, unsubscribe)
-  stream.once('close', () => open.delete(connection))
-  connection.welcome(home, 'default')
+/** Serves connections of followed clients. */
+interface Serving {
+  /**
+   * Serves the Redis protocol on a stream, with the store of the running test.
+   * @param isOwn recognizes the password that the app has configured
+   */
+  serve(stream: Duplex, isOwn: OwnPassword, unsubscribe: Unsubscribes): void
+  /** Opens a connection in this process to the store of the running test. */
+  connect(isOwn: OwnPassword, unsubscribe: Unsubscribes): Duplex
 }
 
-/** Opens a connection in this process to the store of the running test. For the arguments, see `serveRunning()`. */
-export function connectToRunning(isOwn: OwnPassword, unsubscribe: Unsubscribes): Duplex {
-  const [near, far] = streamPair(() => gateOf(current().sandbox.clock))
-  serveRunning(far, isOwn, unsubscribe)
-  return near
+const own: Serving = {
+  serve(stream, isOwn, unsubscribe) {
+    // Report the error asynchronously. Otherwise the client's call of `write()` would throw it.
+    const report = (error: unknown): void => void Promise.reject(error)
+    const connection = serveStream(stream, porterFor(isOwn), ownAddress, { report })
+    open.set(connection, unsubscribe)
+    stream.once('close', () => open.delete(connection))
+    connection.welcome(home, 'default')
+  },
+  connect(isOwn, unsubscribe) {
+    const [near, far] = streamPair(() => gateOf(current().sandbox.clock))
+    own.serve(far, isOwn, unsubscribe)
+    return near
+  },
 }
+
+const key: unique symbol = Symbol.for('stuntdouble.followed connections') as never
+const shared = globalThis as { [key]?: Serving }
+shared[key] ??= own
+
+/**
+ * The first copy of this module serves the connections of all copies. After `jest.resetModules()`, a test loads another
+ * copy, which cannot use the sandbox of the setup file.
+ */
+export const followedConnections: Serving = shared[key]

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { checkPeer } from '../../../../src/kernel/peers.js'
-import { connectToRunning, isPassword } from './followed-connections.js'
+import { followedConnections, isPassword } from './followed-connections.js'
 
 // biome-ignore-start lint/suspicious/noExplicitAny: classes of ioredis, whose types differ between its versions
 type Class = new (...args: any[]) => any
@@ -151,7 +151,7 @@ function withConnector(args: readonly unknown[], client: () => Client): readonly
     }
 
     protected override open(): Duplex {
-      return connectToRunning(isPassword(this.#password), (kind, names) => {
+      return followedConnections.connect(isPassword(this.#password), (kind, names) => {
         client()
           [unsubscribing[kind]](...names)
           .catch(() => {})

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkPeer } from '../../../../src/kernel/peers.js'
-import { isPassword, type OwnPassword, serveRunning, type Unsubscribes } from './followed-connections.js'
+import { followedConnections, isPassword, type OwnPassword, type Unsubscribes } from './followed-connections.js'
 
 /** Options of a client that decide where it connects and how it signs in. */
 interface ClientOptions {
@@ -137,7 +137,7 @@ function socketPath(): string {
   }
   const isOwn: OwnPassword = (password) => passwords.some((isOne) => isOne(password))
   const server = createServer((socket) => {
-    serveRunning(socket, isOwn, unsubscribe)
+    followedConnections.serve(socket, isOwn, unsubscribe)
     // Only the client's side of a connection keeps the process alive.
     socket.unref()
   })
