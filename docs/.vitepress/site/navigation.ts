@@ -29,6 +29,7 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
     ['runners/other-languages.md', 'Other languages'],
     'runtimes.md',
     'migrate-from-mocks.md',
+    'migrate-from-ioredis-mock.md',
     'migrate-from-dev-server.md',
   ],
   Essentials: ['sandbox.md', 'time.md', 'faults.md', 'traffic.md', 'matchers.md', 'scenarios.md'],
