@@ -1,9 +1,9 @@
 /** The sandbox that the clients of a test use, or the reason why they cannot use one. */
-export type Running = { readonly sandbox: object } | { readonly refusal: string }
+export type ClientTarget = { readonly sandbox: object } | { readonly refusal: string }
 
 interface Slot {
   /** The latest is the last one. */
-  readonly entries: Running[]
+  readonly entries: ClientTarget[]
   /** Called before the last entry changes. */
   readonly watchers: Set<() => void>
 }
@@ -18,7 +18,7 @@ function slot(): Slot {
 }
 
 /** Returns the latest sandbox that is in use, or the reason why clients cannot use one. */
-export function runningSandbox(): Running | undefined {
+export function runningSandbox(): ClientTarget | undefined {
   return slot().entries.at(-1)
 }
 
@@ -27,7 +27,7 @@ export function runningSandbox(): Running | undefined {
  * use, and they can end in any order. The latest one counts.
  * @returns a function that ends the use
  */
-export function useForClients(running: Running): () => void {
+export function useForClients(running: ClientTarget): () => void {
   const { entries } = slot()
   change([...entries, running])
   return () => change(entries.filter((entry) => entry !== running))
@@ -40,13 +40,13 @@ export function beforeSandboxChanges(before: () => void): () => void {
   return () => void watchers.delete(before)
 }
 
-function change(next: readonly Running[]): void {
+function change(next: readonly ClientTarget[]): void {
   const { entries, watchers } = slot()
   if (!isSame(entries.at(-1), next.at(-1))) for (const before of [...watchers]) before()
   entries.splice(0, entries.length, ...next)
 }
 
-function isSame(one: Running | undefined, other: Running | undefined): boolean {
+function isSame(one: ClientTarget | undefined, other: ClientTarget | undefined): boolean {
   if (one === undefined || other === undefined) return one === other
   return 'sandbox' in one ? 'sandbox' in other && one.sandbox === other.sandbox : 'refusal' in other
 }

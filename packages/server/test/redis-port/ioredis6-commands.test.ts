@@ -7,7 +7,8 @@ import { ioredisConnector } from '../../src/redis-port/in-process.js'
 /** The commands that a version of ioredis knows. */
 function commandsOf(version: string): readonly string[] {
   const require = createRequire(createRequire(import.meta.url).resolve(version))
-  return (require('@ioredis/commands') as { readonly list: readonly string[] }).list
+  const commands = '@ioredis/commands'
+  return (require(commands) as { readonly list: readonly string[] }).list
 }
 
 const before = commandsOf('ioredis')
