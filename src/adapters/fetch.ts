@@ -14,7 +14,8 @@ type Caller = Partial<Pick<Sandbox, 'outbound'>>
  * sandbox. Several replacements can be active and can end in any order. If several sandboxes have the same URL, the
  * latest replacement responds. While a replacement is active, requests to the vendor's real hosts are rejected, so no
  * test reaches production by accident; `realHosts: 'allow'` lets them pass. Clients that do not use the global `fetch`, such as clients over `node:http`,
- * fail with an error that names an alternative.
+ * fail with an error that names an alternative. Clients of `replaceIoredis()` and `replaceNodeRedis()` use the sandbox of
+ * the latest replacement.
  * @example
  * using sandbox = createSandbox()
  * replaceFetch(sandbox)

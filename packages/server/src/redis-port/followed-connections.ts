@@ -59,11 +59,11 @@ const home: RespStore = {
   },
 }
 
-/** What a client has configured, in the form in which it sends it. */
+/** Returns whether a password that a client has sent is the one that the app has configured. */
 export type OwnPassword = (password: string) => boolean
 
 /**
- * Returns whether a password is this one. An app signs in with the password of its real database, which no sandbox
+ * Recognizes the password that the app has configured. It is the password of the app's real database, which no sandbox
  * knows.
  */
 export function isPassword(own: unknown): OwnPassword {

@@ -193,6 +193,21 @@ describe.each(versions)('%s', (_, actual, defaults) => {
     await expect.poll(() => heard.mock.calls.slice(2), promptly).toEqual([['news', 'three']])
   })
 
+  test('subscribes again after a reset, and sends a blocked command again', async () => {
+    const [sub, redis] = [client({ retryStrategy: () => 1 }), client({ retryStrategy: () => 1 })]
+    const sandbox = nextTest()
+    const heard = vi.fn()
+    sub.on('message', (...words) => heard(...words))
+    await sub.subscribe('news')
+    await redis.ping()
+    const job = redis.blpop('jobs', 0)
+    sandbox.reset()
+    await expect.poll(() => sandbox.store.run('PUBLISH', 'news', 'one'), promptly).toBe(1)
+    await expect.poll(() => heard.mock.calls, promptly).toEqual([['news', 'one']])
+    sandbox.store.run('RPUSH', 'jobs', 'x')
+    expect(await job).toEqual(['jobs', 'x'])
+  })
+
   test('a blocked command ends with its test as if its timeout had expired', async () => {
     const redis = client()
     nextTest()
