@@ -73,23 +73,20 @@ export function replaceIoredis<Actual extends object>(actual: Actual): Actual {
   }
 
   const replaced: Record<string, unknown> = { Redis, Cluster, default: Redis }
-  // In CommonJS, the module is the class. Its other exports are properties of the class.
-  if (typeof actual !== 'function') {
-    if ('module.exports' in actual) replaced['module.exports'] = replacedClass(Redis, ActualRedis, replaced)
-    return { ...actual, ...replaced }
-  }
-  return replacedClass(Redis, actual as unknown as Class, replaced) as unknown as Actual
+  addExports(Redis, ActualRedis, replaced)
+  // In CommonJS, the module is the class. Its other exports are properties of the class, such as `Redis.Cluster`.
+  if (typeof actual === 'function') return Redis as unknown as Actual
+  return { ...actual, ...replaced, ...('module.exports' in actual && { 'module.exports': Redis }) }
 }
 
 /** Gives a class the exports that are properties of the actual one. */
-function replacedClass(Redis: Class, Actual: Class, replaced: Record<string, unknown>): Class {
+function addExports(Redis: Class, Actual: Class, replaced: Record<string, unknown>): void {
   const exported = Object.getOwnPropertyDescriptors(Actual) as Record<string, PropertyDescriptor>
   for (const [name, descriptor] of Object.entries(exported)) {
     if (Object.hasOwn(Redis, name)) continue
     const value = Object.hasOwn(replaced, name) ? { value: replaced[name], enumerable: true } : descriptor
     Object.defineProperty(Redis, name, value)
   }
-  return Redis
 }
 
 function membersOf(actual: object): Replaced {

@@ -315,6 +315,7 @@ describe.each(versions)('%s', (_, actual, defaults) => {
     expect(Object.keys(module).sort()).toEqual(Object.keys(actual).sort())
     expect(module.default).toBe(module.Redis)
     expect(module.Command).toBe(actual.Command)
+    expect((module.Redis as unknown as typeof module).Cluster).toBe(module.Cluster)
     const common = replaceIoredis(actual.default) as unknown as Record<string, unknown>
     expect(typeof common).toBe('function')
     expect(common.default).toBe(common)
