@@ -4,6 +4,7 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 import { layOver, methodOf } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'
 import { type Blocking, isRealUrl, mayReachRealHosts, type RealHostOptions, strayed } from './real-hosts.js'
+import { useForClients } from './running-sandbox.js'
 
 type Caller = Partial<Pick<Sandbox, 'outbound'>>
 
@@ -13,7 +14,8 @@ type Caller = Partial<Pick<Sandbox, 'outbound'>>
  * sandbox. Several replacements can be active and can end in any order. If several sandboxes have the same URL, the
  * latest replacement responds. While a replacement is active, requests to the vendor's real hosts are rejected, so no
  * test reaches production by accident; `realHosts: 'allow'` lets them pass. Clients that do not use the global `fetch`, such as clients over `node:http`,
- * fail with an error that names an alternative.
+ * fail with an error that names an alternative. Clients of `replaceIoredis()` and `replaceNodeRedis()` use the sandbox of
+ * the latest replacement.
  * @example
  * using sandbox = createSandbox()
  * replaceFetch(sandbox)
@@ -41,9 +43,11 @@ export function replaceFetch(
     return sandbox.fetch(input, init).then(refuse, refuse)
   })
   const endRefusals = refuseLookups((hostname) => missed(hostname, sandbox, blocks))
+  const endUse = useForClients({ sandbox })
   const restore = (): void => {
     endRefusals()
     endLayer()
+    endUse()
   }
   sandbox.onDispose(restore)
   return Object.assign(restore, { [Symbol.dispose]: restore })

@@ -7,9 +7,11 @@ export type Peer =
   | '@modelcontextprotocol/server'
   | '@playwright/test'
   | 'fast-check'
+  | 'ioredis'
   | 'jest'
   | 'msw'
   | 'nock'
+  | 'redis'
   | 'vitest'
 
 /** Oldest supported version of each. */
@@ -17,9 +19,11 @@ export const oldestPeers: Readonly<Record<Peer, OldestVersion>> = {
   '@modelcontextprotocol/server': [2, 0],
   '@playwright/test': [1, 50],
   'fast-check': [3, 0],
+  ioredis: [5, 0],
   jest: [29, 0],
   msw: [2, 0],
   nock: [14, 0],
+  redis: [5, 0],
   vitest: [3, 2],
 }
 

@@ -11,6 +11,8 @@ export const entries: Readonly<Record<string, string>> = {
   client: 'src/client/connect.ts',
   redis: 'packages/server/src/redis-port/in-process.ts',
   node: 'packages/server/src/node-listener.ts',
+  ioredis: 'packages/server/src/redis-port/replace-ioredis.ts',
+  'node-redis': 'packages/server/src/redis-port/replace-node-redis.ts',
   'real-redis': 'packages/server/src/real-redis/real-redis-sandbox.ts',
   stats: 'src/stats/index.ts',
   report: 'src/report/index.ts',

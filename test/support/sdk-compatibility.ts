@@ -31,7 +31,10 @@ export const compatibility: Readonly<Record<string, Readonly<Record<string, read
     '@upstash/ratelimit': [installed('@upstash/ratelimit', 'test/sdk/ratelimit.test.ts')],
     '@upstash/realtime': [installed('@upstash/realtime', 'test/sdk/realtime.test.ts')],
     '@upstash/lock': [installed('@upstash/lock', 'test/sdk/lock.test.ts')],
-    ioredis: [installed('ioredis', 'packages/server/test/redis-port/clients.test.ts')],
+    ioredis: [
+      installed('ioredis6', 'packages/server/test/redis-port/ioredis6.alone.full.test.ts'),
+      installed('ioredis', 'packages/server/test/redis-port/clients.test.ts'),
+    ],
     redis: [installed('redis', 'packages/server/test/redis-port/clients.test.ts')],
     bullmq: [installed('bullmq', 'test/sdk/store/bullmq.full.test.ts')],
   },

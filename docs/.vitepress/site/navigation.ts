@@ -29,6 +29,7 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
     ['runners/other-languages.md', 'Other languages'],
     'runtimes.md',
     'migrate-from-mocks.md',
+    'migrate-from-ioredis-mock.md',
     'migrate-from-dev-server.md',
     'migrate-from-redis-in-docker.md',
   ],

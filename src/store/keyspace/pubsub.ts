@@ -55,6 +55,9 @@ interface Subscriptions {
 
 type Kind = 'channels' | 'patterns' | 'shards'
 
+/** Names to which a subscriber is subscribed. */
+export type SubscribedNames = Readonly<Record<Kind, readonly Bytes[]>>
+
 function hear(heard: Subscriptions, kind: Kind, name: Bytes): void {
   if (heard[kind].has(name)) return
   heard[kind].add(name)
@@ -131,6 +134,12 @@ export class PubSub {
     const isSilent = heard.channels.size + heard.patterns.size + heard.shards.size === 0
     if (isSilent && !this.monitors.has(subscriber)) this.#everybody.delete(subscriber)
     return ended.length === 0 ? [{ name: null, left: sizeOf(heard, kind) }] : ended
+  }
+
+  /** Returns the names to which a subscriber is subscribed. */
+  namesOf(subscriber: Subscriber): SubscribedNames {
+    const { channels = [], patterns = [], shards = [] } = this.#everybody.get(subscriber) ?? {}
+    return { channels: [...channels], patterns: [...patterns], shards: [...shards] }
   }
 
   countOf(subscriber: Subscriber): number {

@@ -5,6 +5,7 @@ import { unitsPerRow } from '../../kernel/work.js'
 import type { User } from '../access/user.js'
 import { wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
+import type { SubscribedNames } from '../keyspace/pubsub.js'
 import { searchLoading } from '../search/load-search.js'
 import {
   CommandReader,
@@ -350,6 +351,35 @@ export class RespConnection implements MemoryHolder {
     this.#isBusy = false
     this.#leave()
     if (this.#isPaused) this.work()
+  }
+
+  /** Names to which the client is subscribed. */
+  get subscribedNames(): SubscribedNames {
+    const session = this.#session
+    return session?.hasEnded === false ? session.subscribedNames : { channels: [], patterns: [], shards: [] }
+  }
+
+  /**
+   * Ends the session, before the home of this connection changes to another store. The next command begins a session in
+   * the new store, as after a reset. Subscriptions, transactions and watched keys end. A command that waits gets the
+   * reply of an expired timeout, because an error reply may have no handler.
+   */
+  moveOn(): void {
+    const session = this.#session
+    if (session === undefined || session.hasEnded || this.#isClosed) return
+    // A reply that has begun cannot be completed, and another user may not exist in the new store.
+    if (this.#reply === 'begun' || session.user.name !== this.#welcome?.user) {
+      this.#break()
+      return
+    }
+    session.unblock('TIMEOUT')
+    this.#home?.sessions.leave(session)
+    if (this.#reply === undefined || this.#isClosed) return
+    // A fault delays the reply.
+    this.#reply = undefined
+    this.#isBusy = false
+    this.#send(latin1(session.protocol === 3 ? '_\r\n' : '*-1\r\n'))
+    this.#socket.soon(() => this.work())
   }
 
   /** Closes the connection because the server closes. */

@@ -19,7 +19,7 @@ import {
 import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { PushReply, plainOf, type TypedReply, typedReply } from '../command/typed-reply.js'
 import { redisVersion } from '../commands/info.js'
-import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
+import type { PubSubMessage, SubscribedNames, Subscriber } from '../keyspace/pubsub.js'
 import { sizeOfReply, transactionOverhead } from '../meter.js'
 import { type CommandOrigin, executeFaulty } from '../rest/command-faults.js'
 import { type EventOutlet, faultyEvent } from '../rest/event-faults.js'
@@ -505,6 +505,10 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   get subscriptions(): number {
     return this.#house.front.store.pubsub.countOf(this)
+  }
+
+  get subscribedNames(): SubscribedNames {
+    return this.#house.front.store.pubsub.namesOf(this)
   }
 
   #tell(items: readonly TypedReply[]): void {

@@ -1,0 +1,52 @@
+/** The sandbox that the clients of a test use, or the reason why they cannot use one. */
+export type ClientTarget = { readonly sandbox: object } | { readonly refusal: string }
+
+interface Slot {
+  /** The latest is the last one. */
+  readonly entries: ClientTarget[]
+  /** Called before the last entry changes. */
+  readonly watchers: Set<() => void>
+}
+
+/** All copies of this package share the slot: a runner may load the package again for the modules of a test. */
+const key: unique symbol = Symbol.for('stuntdouble.running sandbox') as never
+
+function slot(): Slot {
+  const shared = globalThis as { [key]?: Slot }
+  shared[key] ??= { entries: [], watchers: new Set() }
+  return shared[key]
+}
+
+/** Returns the latest sandbox that is in use, or the reason why clients cannot use one. */
+export function runningSandbox(): ClientTarget | undefined {
+  return slot().entries.at(-1)
+}
+
+/**
+ * Makes clients without a sandbox of their own use this one, such as those of `replaceIoredis()`. Several can be in
+ * use, and they can end in any order. The latest one counts.
+ * @returns a function that ends the use
+ */
+export function useForClients(running: ClientTarget): () => void {
+  const { entries } = slot()
+  change([...entries, running])
+  return () => change(entries.filter((entry) => entry !== running))
+}
+
+/** @returns a function that stops calling `before` */
+export function beforeSandboxChanges(before: () => void): () => void {
+  const { watchers } = slot()
+  watchers.add(before)
+  return () => void watchers.delete(before)
+}
+
+function change(next: readonly ClientTarget[]): void {
+  const { entries, watchers } = slot()
+  if (!isSame(entries.at(-1), next.at(-1))) for (const before of [...watchers]) before()
+  entries.splice(0, entries.length, ...next)
+}
+
+function isSame(one: ClientTarget | undefined, other: ClientTarget | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  return 'sandbox' in one ? 'sandbox' in other && one.sandbox === other.sandbox : 'refusal' in other
+}
