@@ -89,7 +89,7 @@ type StepOf<T extends EntryType> = {
   readonly type: T
 } & (T extends keyof StepPatterns
   ? StepPatterns[T]
-  : { readonly [Name in Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause' | 'region'>]?: unknown })
+  : { readonly [Name in Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause' | 'region' | 'database'>]?: unknown })
 
 /** One step of a sequence: the type of an entry and some of its fields. */
 export type SequenceStep = { [T in EntryType]: StepOf<T> }[EntryType]
@@ -184,7 +184,10 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
  */
 type OtherType = Exclude<EntryType, keyof StepPatterns>
 const otherFields: {
-  readonly [T in OtherType]: readonly Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause' | 'region'>[]
+  readonly [T in OtherType]: readonly Exclude<
+    keyof EntryOf<T>,
+    'type' | 'seq' | 'at' | 'cause' | 'region' | 'database'
+  >[]
 } = {
   setting: ['resource', 'name', 'change', 'value'],
   'flow-control': ['messageId', 'decision', 'flowControlKey', 'reason'],
