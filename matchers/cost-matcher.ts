@@ -4,14 +4,14 @@ import type { EntryOf } from '../src/kernel/traffic-log.js'
 import { urlText } from '../src/report/describe.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
-import type { StoreCostTotals } from '../src/report/traffic-context.js'
+import { type StoreCostTotals, sumOfCosts } from '../src/report/traffic-context.js'
 import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
 import type { Store } from '../src/store/direct-store.js'
 import { grouped } from './failure/circumstance.js'
 import { composeFailure } from './failure/compose-failure.js'
 import { isPlainObject, literal } from './literal.js'
 import { type Bounds, boundsText, type CountRange, requireBounds, within } from './range.js'
-import { evidenceOf, evidenceSince, type MatcherInput, type Perhaps } from './received.js'
+import { evidenceOf, evidenceSince, inDatabase, type MatcherInput, type Perhaps } from './received.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
 /** Expected costs. Each is a number or a range: `5`, `'<=5'`, `'2..4'` or `{ min, max }`. */
@@ -108,7 +108,9 @@ export function spent(received: unknown, pattern: CostPattern, options?: CostOpt
         evidence,
         place,
         call: callLine(evidence, not, matcher, since === undefined ? [pattern] : [pattern, { since }]),
-        expected: not ? `Expected other costs${period} than these:` : `Expected these costs${period}:`,
+        expected: not
+          ? `Expected other costs${inDatabase(evidence)}${period} than these:`
+          : `Expected these costs${inDatabase(evidence)}${period}:`,
         parts: [told],
         hints: droppedHints(all),
         focus: [],
@@ -200,8 +202,12 @@ function spendOf({ received, before }: Period): StoreCostTotals | undefined {
 }
 
 function totalOf(received: unknown): StoreCostTotals | undefined {
-  const { cost, store } = received as Perhaps<Store, 'cost'> & { readonly store?: Perhaps<Store, 'cost'> }
+  const { cost, store, stores } = received as Perhaps<Store, 'cost'> & {
+    readonly store?: Perhaps<Store, 'cost'>
+    readonly stores?: readonly Store[]
+  }
   if (typeof cost === 'function') return (received as Pick<Store, 'cost'>).cost()
+  if (stores !== undefined) return sumOfCosts(stores.map((database) => database.cost()))
   return typeof store?.cost === 'function' ? (store as Pick<Store, 'cost'>).cost() : undefined
 }
 

@@ -45,9 +45,15 @@ interface StepPatterns {
     readonly argv?: readonly CommandArgPattern[]
     readonly via?: Or<EntryOf<'command'>['via']>
     readonly error?: Text | undefined
+    readonly database?: Text | undefined
   }
   /** Fields of a keyspace event: the name of the changed key, and the event, such as `set` or `expired`. */
-  readonly keyspace: { readonly key?: Text; readonly event?: Text; readonly reason?: Text | undefined }
+  readonly keyspace: {
+    readonly key?: Text
+    readonly event?: Text
+    readonly reason?: Text | undefined
+    readonly database?: Text | undefined
+  }
   /** Fields of a published message. */
   readonly published: PublishedPattern
   /** Fields of a delivery attempt. */
@@ -81,7 +87,12 @@ interface StepPatterns {
   /** Fields of an invocation: a step of a workflow run starts another run. */
   readonly invoke: { readonly runId?: Text; readonly stepName?: Text; readonly invokedRunId?: Text; readonly to?: Text }
   /** Fields of an injected fault. */
-  readonly fault: { readonly point?: Text; readonly fault?: Text; readonly target?: Text }
+  readonly fault: {
+    readonly point?: Text
+    readonly fault?: Text
+    readonly target?: Text
+    readonly database?: Text | undefined
+  }
 }
 
 type StepOf<T extends EntryType> = {
@@ -112,6 +123,9 @@ const wordsField: PatternField<EntryOf<'command'>> = {
   isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
 }
 
+/** Name of an added database; `undefined` for the first one. */
+const databaseField: PatternField<Entry> = optional(textField((entry: Entry) => entry.database))
+
 /** Descriptions of the fields of a step, by type of entry. For other types, see `otherFields`. */
 const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>> } = {
   request: requestFields,
@@ -123,11 +137,13 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
       ...optional(textField((entry: EntryOf<'command'>) => entry.error)),
       isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
     },
+    database: databaseField,
   },
   keyspace: {
     key: textField((entry) => text(entry.key)),
     event: textField((entry) => entry.event),
     reason: optional(textField((entry) => entry.reason)),
+    database: databaseField,
   },
   published: publishedFields,
   attempt: attemptFields,
@@ -175,6 +191,7 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
     point: textField((entry) => entry.point),
     fault: textField((entry) => entry.fault),
     target: urlField((entry) => entry.target),
+    database: databaseField,
   },
 }
 

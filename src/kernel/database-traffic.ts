@@ -27,6 +27,18 @@ function isOfStore(entry: Entry): boolean {
 }
 
 /**
+ * Returns the entries about each database separately, the first database first. Without added databases, returns one
+ * list with all entries.
+ */
+export function byDatabase(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const names = new Set(entries.map(({ database }) => database))
+  if (names.size <= 1) return [entries]
+  return [undefined, ...[...names].filter((name) => name !== undefined)].map((name) =>
+    entries.filter((entry) => isOfDatabase(entry, name)),
+  )
+}
+
+/**
  * The traffic log of one database of the data store: entries of this database, and entries of the queue, the clock and
  * others that belong to no database. Entries of the first database have no `database`.
  */

@@ -31,7 +31,7 @@ import { queueService } from '../queue/rest/queue-endpoints.js'
 import { planOf } from '../queue/settings/queue-plan.js'
 import { runsOf } from '../report/run-lifecycles.js'
 import { runText } from '../report/run-text.js'
-import type { StoreCostTotals, TrafficContext } from '../report/traffic-context.js'
+import { sumOfCosts, type TrafficContext } from '../report/traffic-context.js'
 import { Traffic } from '../report/traffic-view.js'
 import { Faults } from '../rules/fault-rules.js'
 import { payAsYouGo, unmetered } from '../stats/reports.js'
@@ -197,11 +197,15 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   ] as Service[]
   const exchange = gatewayOf(plan, base, { faults, regions, databases, services })
   elsewhere?.attach(store)
-  const context = contextOf(plan, clock, { ...outside, databases, regions })
+  const views: Traffic[] = []
+  const context = { ...contextOf(plan, clock, { ...outside, databases, regions }), databases: () => views }
   const view = new Traffic(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
   regions.onSplit = (log) => void new Traffic(log, context)
   if (names.length > 0) {
-    for (const { store } of databases) new Traffic(store.traffic, { ...context, store, spend: () => store.cost() })
+    for (const { store } of databases) {
+      const own = { ...context, databases: () => [], store, spend: () => store.cost() }
+      views.push(new Traffic(store.traffic, own))
+    }
   }
   return {
     clock,
@@ -384,17 +388,6 @@ function gatewayOf(
     regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
     databases: new Map(added.map(({ name, service }) => [name!, service])),
   })
-}
-
-/** Returns the billed totals of all databases together. */
-function sumOfCosts(costs: readonly StoreCostTotals[]): StoreCostTotals {
-  return costs.reduce((sum, cost) => ({
-    commands: sum.commands + cost.commands,
-    reads: sum.reads + cost.reads,
-    writes: sum.writes + cost.writes,
-    bytesIn: sum.bytesIn + cost.bytesIn,
-    bytesOut: sum.bytesOut + cost.bytesOut,
-  }))
 }
 
 /** Data that reports need in addition to the log. */
