@@ -198,7 +198,11 @@ class Check {
         )
       tellWaits(run)
       const { deliveries, sandbox } = run
-      return { deliveries, effects: workflowEffects(run, this.#options), finalStores: sandbox.stores.map((store) => store.dump()) }
+      return {
+        deliveries,
+        effects: workflowEffects(run, this.#options),
+        finalStores: sandbox.stores.map((store) => store.dump()),
+      }
     } finally {
       run.end()
     }
