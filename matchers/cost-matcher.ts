@@ -4,14 +4,14 @@ import type { EntryOf } from '../src/kernel/traffic-log.js'
 import { urlText } from '../src/report/describe.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
-import type { StoreCostTotals } from '../src/report/traffic-context.js'
+import { type StoreCostTotals, sumOfCosts } from '../src/report/traffic-context.js'
 import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
 import type { Store } from '../src/store/direct-store.js'
 import { grouped } from './failure/circumstance.js'
 import { composeFailure } from './failure/compose-failure.js'
 import { isPlainObject, literal } from './literal.js'
 import { type Bounds, boundsText, type CountRange, requireBounds, within } from './range.js'
-import { evidenceOf, evidenceSince, type MatcherInput, type Perhaps } from './received.js'
+import { evidenceOf, evidenceSince, inDatabase, type MatcherInput, type Perhaps } from './received.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
 /** Expected costs. Each is a number or a range: `5`, `'<=5'`, `'2..4'` or `{ min, max }`. */
@@ -108,7 +108,9 @@ export function spent(received: unknown, pattern: CostPattern, options?: CostOpt
         evidence,
         place,
         call: callLine(evidence, not, matcher, since === undefined ? [pattern] : [pattern, { since }]),
-        expected: not ? `Expected other costs${period} than these:` : `Expected these costs${period}:`,
+        expected: not
+          ? `Expected other costs${inDatabase(evidence)}${period} than these:`
+          : `Expected these costs${inDatabase(evidence)}${period}:`,
         parts: [told],
         hints: droppedHints(all),
         focus: [],
@@ -117,7 +119,7 @@ export function spent(received: unknown, pattern: CostPattern, options?: CostOpt
   )
 }
 
-function checkedMark(matcher: string, { entries }: MatcherInput, options: unknown): TrafficMark | undefined {
+function checkedMark(matcher: string, evidence: MatcherInput, options: unknown): TrafficMark | undefined {
   if (options === undefined) return undefined
   const other = isPlainObject(options) ? Object.keys(options).find((name) => name !== 'since') : ''
   if (other !== undefined) {
@@ -132,8 +134,10 @@ function checkedMark(matcher: string, { entries }: MatcherInput, options: unknow
       `${matcher}(): since must be a mark (got ${literal(since)}). Write const mark = sandbox.traffic.mark() before the action, with await for a sandbox on a server.`,
     )
   }
-  const latest = entries.at(-1)?.seq ?? 0
-  if ((since as number) <= latest) return since as TrafficMark
+  const latest = evidence.entries.at(-1)?.seq ?? 0
+  // The log of one database can end before a mark of the sandbox.
+  const isKnown = marksOf(evidence)?.has(since as TrafficMark) === true
+  if ((since as number) <= latest || isKnown) return since as TrafficMark
   throw new TypeError(
     `${matcher}(): the mark in since is after entry ${since as number}, but this log ends with entry ${latest}, because the mark is from another sandbox or from before a reset. Take a mark with sandbox.traffic.mark() right before the action.`,
   )
@@ -200,8 +204,12 @@ function spendOf({ received, before }: Period): StoreCostTotals | undefined {
 }
 
 function totalOf(received: unknown): StoreCostTotals | undefined {
-  const { cost, store } = received as Perhaps<Store, 'cost'> & { readonly store?: Perhaps<Store, 'cost'> }
+  const { cost, store, stores } = received as Perhaps<Store, 'cost'> & {
+    readonly store?: Perhaps<Store, 'cost'>
+    readonly stores?: readonly Store[]
+  }
   if (typeof cost === 'function') return (received as Pick<Store, 'cost'>).cost()
+  if (stores !== undefined) return sumOfCosts(stores.map((database) => database.cost()))
   return typeof store?.cost === 'function' ? (store as Pick<Store, 'cost'>).cost() : undefined
 }
 

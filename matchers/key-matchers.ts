@@ -13,7 +13,7 @@ import { literal } from './literal.js'
 import { type ComparedField, missLines } from './near-misses.js'
 import { anyField, checkPattern, type FieldsOf, spanField, wordField } from './pattern-fields.js'
 import type { Or } from './patterns.js'
-import { evidenceOf, type MatcherInput } from './received.js'
+import { inDatabase, type MatcherInput, storeEvidenceOf, storeInternals } from './received.js'
 import { type KeyReader, keyReaderOf, type StoredValue } from './stored.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
@@ -59,7 +59,7 @@ const keyFields: FieldsOf<KeyPattern, StoredValue> = {
 /** Checks that a key exists now and has the expected properties. */
 export function hasKey(received: unknown, key: string, pattern: KeyPattern = {}): Verdict {
   const matcher = 'toHaveKey'
-  const evidence = evidenceOf(matcher, received, 'store')
+  const evidence = storeEvidenceOf(matcher, received)
   if (typeof key !== 'string')
     throw new TypeError(`${matcher}(): the key must be a string (got ${literal(key)}). Pass the key first.`)
   checkPattern(matcher, pattern, keyFields)
@@ -88,6 +88,14 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
   })
 }
 
+/** Returns a hint that names the added database in which a key exists that the first database does not have. */
+function databaseWith(key: string, { received }: MatcherInput): string | undefined {
+  const { stores = [] } = received as { readonly stores?: readonly object[] }
+  const found = stores.slice(1).find((store) => storeInternals.find(store)?.engine.db.isLive(utf8(key)) === true)
+  const database = found && storeInternals.of(found).engine.options.database
+  return database && `Database ${database} has this key. Write expect(sandbox.storeIn(${literal(database)})).`
+}
+
 type KeyFailure = Pick<MatcherFinding, 'expected' | 'parts' | 'hints'>
 
 function compareStored(stored: StoredValue, pattern: KeyPattern): ComparedField[] {
@@ -110,12 +118,13 @@ function compareTtl(remaining: number | undefined, expected: unknown): readonly 
 function missingKey(key: string, reader: KeyReader, evidence: MatcherInput): KeyFailure {
   const { redaction } = evidence
   const keys = reader.keys().map((one) => text(one))
-  const expected = `Expected a key ${literal(key)}. ${keys.length === 0 ? 'The store is empty.' : 'It does not exist.'}`
+  const expected = `Expected a key ${literal(key)}${inDatabase(evidence)}. ${keys.length === 0 ? 'The store is empty.' : 'It does not exist.'}`
   const removed = removedHint(utf8(key), reader.expiredAt(utf8(key)), evidence)
-  const hints = removed === undefined ? [] : [removed]
+  const elsewhere = databaseWith(key, evidence)
+  const hints = [removed, elsewhere].filter((hint) => hint !== undefined)
   if (keys.length === 0) return { expected, parts: [], hints }
   // A key that was removed is no misspelled one.
-  const near = removed === undefined ? nearestName(key, keys) : undefined
+  const near = hints.length === 0 ? nearestName(key, keys) : undefined
   const shown = keys.slice(0, 10).map((one) => quoted(one, 60, (given) => redaction.text(given)))
   const rest = keys.length - shown.length
   return {
@@ -138,7 +147,10 @@ function presentKey(
   const line = `  ${quoted(key, 60)}   ${stored.type}, ${life}: ${stored.shown(redaction)}`
   if (not) {
     const like = Object.keys(pattern).length > 0 ? ' like this' : ''
-    return { expected: `Expected no key ${literal(key)}${like}, but it exists:`, parts: [[line]] }
+    return {
+      expected: `Expected no key ${literal(key)}${inDatabase(evidence)}${like}, but it exists:`,
+      parts: [[line]],
+    }
   }
   const { ttl } = pattern
   const isInSeconds = typeof ttl === 'number' && stored.ttl !== undefined && stored.ttl === ttl * 1000
@@ -149,7 +161,7 @@ function presentKey(
     ...(isInSeconds ? [`A number as TTL is in milliseconds. For seconds, write '${ttl}s'.`] : []),
   ]
   return {
-    expected: `Expected a key ${literal(key)} like this. It exists, but differs:`,
+    expected: `Expected a key ${literal(key)}${inDatabase(evidence)} like this. It exists, but differs:`,
     parts: [[line, ...missLines(compared, redaction)]],
     hints,
   }

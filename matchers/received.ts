@@ -4,6 +4,7 @@ import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { shortNames } from '../src/report/short-names.js'
 import type { TrafficContext } from '../src/report/traffic-context.js'
 import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
+import type { Sandbox } from '../src/sandbox/sandbox.js'
 import type { StoreInternals } from '../src/store/store-internals.js'
 import { literal } from './literal.js'
 
@@ -14,6 +15,8 @@ export interface MatcherInput {
   readonly entries: readonly Entry[]
   readonly context: TrafficContext
   readonly received: unknown
+  /** Name of the added database in `expect()`. `undefined` for the first database and for other values. */
+  readonly database?: string | undefined
   /** Redaction that hides secrets in the text of a failure. */
   readonly redaction: Redaction
   ofType<T extends EntryType>(type: T): readonly EntryOf<T>[]
@@ -70,12 +73,14 @@ export function evidenceOf(matcher: string, received: unknown, wanted: 'store' |
 
 function evidence(role: Role, received: unknown): MatcherInput {
   const { log, context, view } = logOf(received)
+  const database = role === 'store' ? storeInternals.find(received)?.engine.options.database : undefined
   let redaction: Redaction | undefined
   let names: ((messageId: string) => string) | undefined
   return {
     role,
     received,
     context,
+    database,
     get entries() {
       return log.entries
     },
@@ -90,6 +95,22 @@ function evidence(role: Role, received: unknown): MatcherInput {
       return names(messageId)
     },
   }
+}
+
+/**
+ * Returns the log of the store that a matcher for keys reads. For a sandbox with added databases, this is the log of the
+ * first database.
+ */
+export function storeEvidenceOf(matcher: string, received: unknown): MatcherInput {
+  const evidence = evidenceOf(matcher, received, 'store')
+  const { store, stores } = (received ?? {}) as Perhaps<Sandbox, 'store' | 'stores'>
+  if (evidence.role !== 'sandbox' || !Array.isArray(stores) || stores.length < 2) return evidence
+  return { ...evidenceOf(matcher, store, 'store'), role: 'sandbox', received }
+}
+
+/** Returns the part of a sentence that names the added database in `expect()`, or an empty text. */
+export function inDatabase({ database }: MatcherInput): string {
+  return database === undefined ? '' : ` in database ${database}`
 }
 
 /** Returns the input of a matcher without the entries before a mark, which is a position in the log. */

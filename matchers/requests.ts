@@ -10,6 +10,7 @@ import {
   methodField,
   numberField,
   optional,
+  textField,
   urlField,
   wordField,
 } from './pattern-fields.js'
@@ -36,6 +37,8 @@ export interface RequestPattern {
   readonly status?: Or<number>
   /** Body of the response. */
   readonly response?: unknown
+  /** Name of the added database that received the request; `undefined` for the first one. */
+  readonly database?: Text | undefined
 }
 
 export const requestFields: FieldsOf<RequestPattern, EntryOf<'request'>> = {
@@ -56,6 +59,7 @@ export const requestFields: FieldsOf<RequestPattern, EntryOf<'request'>> = {
     isSecret: (entry: EntryOf<'request'>) => standardRedaction.request(entry).answer?.body === true,
   },
   service: wordField(['store', 'queue', 'stats'], (entry) => entry.service),
+  database: optional(textField((entry) => entry.database)),
 }
 
 /** Searches HTTP requests to the services. A request without a response can match, too. */

@@ -45,9 +45,15 @@ interface StepPatterns {
     readonly argv?: readonly CommandArgPattern[]
     readonly via?: Or<EntryOf<'command'>['via']>
     readonly error?: Text | undefined
+    readonly database?: Text | undefined
   }
   /** Fields of a keyspace event: the name of the changed key, and the event, such as `set` or `expired`. */
-  readonly keyspace: { readonly key?: Text; readonly event?: Text; readonly reason?: Text | undefined }
+  readonly keyspace: {
+    readonly key?: Text
+    readonly event?: Text
+    readonly reason?: Text | undefined
+    readonly database?: Text | undefined
+  }
   /** Fields of a published message. */
   readonly published: PublishedPattern
   /** Fields of a delivery attempt. */
@@ -81,7 +87,12 @@ interface StepPatterns {
   /** Fields of an invocation: a step of a workflow run starts another run. */
   readonly invoke: { readonly runId?: Text; readonly stepName?: Text; readonly invokedRunId?: Text; readonly to?: Text }
   /** Fields of an injected fault. */
-  readonly fault: { readonly point?: Text; readonly fault?: Text; readonly target?: Text }
+  readonly fault: {
+    readonly point?: Text
+    readonly fault?: Text
+    readonly target?: Text
+    readonly database?: Text | undefined
+  }
 }
 
 type StepOf<T extends EntryType> = {
@@ -89,7 +100,7 @@ type StepOf<T extends EntryType> = {
   readonly type: T
 } & (T extends keyof StepPatterns
   ? StepPatterns[T]
-  : { readonly [Name in Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause' | 'region'>]?: unknown })
+  : { readonly [Name in Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause' | 'region' | 'database'>]?: unknown })
 
 /** One step of a sequence: the type of an entry and some of its fields. */
 export type SequenceStep = { [T in EntryType]: StepOf<T> }[EntryType]
@@ -112,6 +123,9 @@ const wordsField: PatternField<EntryOf<'command'>> = {
   isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
 }
 
+/** Name of an added database; `undefined` for the first one. */
+const databaseField: PatternField<Entry> = optional(textField((entry: Entry) => entry.database))
+
 /** Descriptions of the fields of a step, by type of entry. For other types, see `otherFields`. */
 const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>> } = {
   request: requestFields,
@@ -123,11 +137,13 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
       ...optional(textField((entry: EntryOf<'command'>) => entry.error)),
       isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
     },
+    database: databaseField,
   },
   keyspace: {
     key: textField((entry) => text(entry.key)),
     event: textField((entry) => entry.event),
     reason: optional(textField((entry) => entry.reason)),
+    database: databaseField,
   },
   published: publishedFields,
   attempt: attemptFields,
@@ -175,6 +191,7 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
     point: textField((entry) => entry.point),
     fault: textField((entry) => entry.fault),
     target: urlField((entry) => entry.target),
+    database: databaseField,
   },
 }
 
@@ -184,7 +201,10 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
  */
 type OtherType = Exclude<EntryType, keyof StepPatterns>
 const otherFields: {
-  readonly [T in OtherType]: readonly Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause' | 'region'>[]
+  readonly [T in OtherType]: readonly Exclude<
+    keyof EntryOf<T>,
+    'type' | 'seq' | 'at' | 'cause' | 'region' | 'database'
+  >[]
 } = {
   setting: ['resource', 'name', 'change', 'value'],
   'flow-control': ['messageId', 'decision', 'flowControlKey', 'reason'],

@@ -15,7 +15,7 @@ import {
   titleLine,
 } from './near-misses.js'
 import { type Bounds, boundsText, type CountRange, requireBounds, within } from './range.js'
-import type { MatcherInput } from './received.js'
+import { inDatabase, type MatcherInput } from './received.js'
 
 /** Result of a matcher. It is used for `expect(…)`, for `expect(…).not`, and without a test runner. */
 export interface Verdict {
@@ -162,7 +162,9 @@ export function callOf(pattern: object, options: MatchOptions | undefined): read
 /** Returns the call of a matcher as text: `expect(queue).not.toHavePublished({ … })`. */
 export function callLine(evidence: MatcherInput, not: boolean, matcher: string, given: readonly unknown[]): string {
   const shown = given.map((value) => withoutSecrets(value, evidence.redaction))
-  return `expect(${evidence.role})${not ? '.not' : ''}.${matcher}(${argumentList(shown)})`
+  const { role, database } = evidence
+  const subject = database === undefined ? role : `storeIn(${literal(database)})`
+  return `expect(${subject})${not ? '.not' : ''}.${matcher}(${argumentList(shown)})`
 }
 
 function missing<T>(
@@ -171,10 +173,11 @@ function missing<T>(
 ): Pick<MatcherFinding, 'expected' | 'parts'> {
   const [one, many] = given.noun
   const { times, evidence } = given
+  const place = inDatabase(evidence)
   const expected =
     times === undefined
-      ? `Expected ${article(one)} ${one}.`
-      : `Expected ${boundsText(times)} ${boundsText(times).endsWith(' 1') ? one : many} like this, found ${found.length}.`
+      ? `Expected ${article(one)} ${one}${place}.`
+      : `Expected ${boundsText(times)} ${boundsText(times).endsWith(' 1') ? one : many} like this${place}, found ${found.length}.`
   const isShort = found.length < (times?.min ?? 1)
   const fit = found.length > 0 ? [fitting(given, found, !isShort)] : []
   if (missed === 0 || !isShort) {
@@ -196,8 +199,11 @@ function missing<T>(
 function unwanted<T>(given: MatcherSearch<T>, { found }: RankedMatches<T>): Pick<MatcherFinding, 'expected' | 'parts'> {
   const [one, many] = given.noun
   const { times } = given
+  const place = inDatabase(given.evidence)
   const expected =
-    times === undefined ? `no ${one} like this` : `any number of ${many} like this except ${boundsText(times)}`
+    times === undefined
+      ? `no ${one} like this${place}`
+      : `any number of ${many} like this except ${boundsText(times)}${place}`
   if (found.length === 0) return { expected: `Expected ${expected}, found none.`, parts: [] }
   return { expected: `Expected ${expected}, found ${found.length}:`, parts: [fitting(given, found, found.length > 1)] }
 }

@@ -1,4 +1,5 @@
 import { type Bytes, text } from '../../src/kernel/bytes.js'
+import { byDatabase } from '../../src/kernel/database-traffic.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import type { Log } from './circumstance.js'
 
@@ -34,9 +35,15 @@ interface Change {
  * acquire them again.
  */
 export function keyEffects({ evidence, attemptOf }: Pick<Log, 'evidence' | 'attemptOf'>): KeyEffect[] {
+  const effects = byDatabase(evidence.entries).flatMap((entries) => effectsIn(entries, attemptOf))
+  return effects.sort((one, other) => one.entry.seq - other.entry.seq)
+}
+
+/** Returns the keys of one database that attempts changed. */
+function effectsIn(entries: readonly Entry[], attemptOf: Log['attemptOf']): KeyEffect[] {
   const byAttempt = new Map<EntryOf<'attempt'>, Map<Bytes, Change[]>>()
   const locks = new Set<Bytes>()
-  for (const change of changesIn(evidence.entries, locks)) {
+  for (const change of changesIn(entries, locks)) {
     const attempt = attemptOf(change.entry)
     if (attempt === undefined) continue
     const byKey = byAttempt.get(attempt) ?? new Map<Bytes, Change[]>()
@@ -44,7 +51,7 @@ export function keyEffects({ evidence, attemptOf }: Pick<Log, 'evidence' | 'atte
     const { key } = change.entry
     byKey.set(key, [...(byKey.get(key) ?? []), change])
   }
-  const effects = [...byAttempt].flatMap(([attempt, byKey]) =>
+  return [...byAttempt].flatMap(([attempt, byKey]) =>
     [...byKey]
       .filter(([key, changes]) => !locks.has(key) && !isLockName(text(key)) && hasChanged(changes))
       .map(([key, changes]) => {
@@ -52,7 +59,6 @@ export function keyEffects({ evidence, attemptOf }: Pick<Log, 'evidence' | 'atte
         return { key, attempt, entry: changes[0]!.entry, entries }
       }),
   )
-  return effects.sort((one, other) => one.entry.seq - other.entry.seq)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Bytes, text } from '../../src/kernel/bytes.js'
+import { byDatabase } from '../../src/kernel/database-traffic.js'
 import { plural } from '../../src/kernel/plural.js'
-import type { EntryOf } from '../../src/kernel/traffic-log.js'
+import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import { commandLine, responseText, urlText } from '../../src/report/describe.js'
 import { quoted } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
@@ -38,12 +39,16 @@ function skipText(because: string): string {
  * Returns `SET … NX` commands of the app that had no effect, because the key already existed. A command is excluded if
  * the app later set or changed the key.
  */
-export function guarded({ evidence, attemptOf }: Log): Circumstance[] {
+export function guarded(log: Log): Circumstance[] {
+  return byDatabase(log.evidence.entries).flatMap((entries) => guardedIn(entries, log))
+}
+
+function guardedIn(entries: readonly Entry[], { evidence, attemptOf }: Log): Circumstance[] {
   /** The command that created each existing key. */
   const makers = new Map<Bytes, EntryOf<'command'>>()
   const refused = new Map<Bytes, Circumstance & { readonly messageId: string | undefined }>()
   let events: EntryOf<'keyspace'>[] = []
-  for (const entry of evidence.entries) {
+  for (const entry of entries) {
     // In the log, the changes that a command makes come before the command.
     if (entry.type === 'keyspace') events.push(entry)
     if (entry.type !== 'command') continue

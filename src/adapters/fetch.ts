@@ -1,4 +1,5 @@
 import { checkOptionNames } from '../kernel/nearest-name.js'
+import { baseUrlsOf } from '../protocol/address.js'
 import { isRealHost } from '../protocol/dialect.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import { layOver, methodOf } from './fetch-layers.js'
@@ -59,10 +60,7 @@ export function replaceFetch(
  */
 function missed(hostname: string, sandbox: Blocking, blocks: boolean): Error | undefined {
   if (isRealHost(hostname)) return blocks ? new Error(strayed(hostname, sandbox)) : undefined
-  const { store, queue, mgmt, regions } = sandbox.urls
-  const isOurs = [store, queue, mgmt, ...Object.values(regions)].some(
-    (address) => new URL(address).hostname === hostname,
-  )
+  const isOurs = baseUrlsOf(sandbox.urls).some((address) => new URL(address).hostname === hostname)
   // Do not block look-ups of localhost, because other servers may listen on this machine.
   if (!isOurs || /^(?:.*\.)?localhost\.?$/.test(hostname)) return undefined
   return new Error(

@@ -3,6 +3,7 @@ import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js
 import { gateOf } from '../kernel/clock.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { checkPeer, installedVersion, isOlder, oldestPeers } from '../kernel/peers.js'
+import { baseUrlsOf } from '../protocol/address.js'
 import { isRealHost, realMgmtUrls } from '../protocol/dialect.js'
 import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { rawRequestOf } from '../protocol/web.js'
@@ -39,11 +40,8 @@ export function nockScopes(
   options: RealHostOptions = {},
 ): (() => void) & Disposable {
   checkOptionNames('nockScopes()', options, { realHosts: true })
-  const { store, queue, mgmt, regions } = sandbox.urls
   const real = realMgmtUrls.filter((url) => sandbox.owns(url))
-  const origins = new Set(
-    [store, queue, mgmt, ...Object.values(regions), ...real].map((address) => new URL(address).origin),
-  )
+  const origins = new Set([...baseUrlsOf(sandbox.urls), ...real].map((address) => new URL(address).origin))
   const answering: Answering = {
     takes: (_, url) => sandbox.owns(url),
     // nock never yields to the event loop, so a loop of requests would starve the host's timers.

@@ -1,5 +1,5 @@
 import { callerLine } from '../kernel/caller-line.js'
-import { type SandboxUrls, withoutRootDot } from '../protocol/address.js'
+import { baseUrlsOf, type SandboxUrls, withoutRootDot } from '../protocol/address.js'
 import { layOver } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'
 
@@ -20,8 +20,7 @@ export function respondUnreached(
   note: (sentence: string) => void = () => {},
   realUrls: readonly string[] = [],
 ): () => void {
-  const { store, queue, mgmt, regions } = addresses
-  const urls = [store, queue, mgmt, ...Object.values(regions), ...realUrls].map((address) => new URL(address))
+  const urls = [...baseUrlsOf(addresses), ...realUrls].map((address) => new URL(address))
   const origins = new Map(urls.map(({ hostname, origin }) => [hostname, origin]))
   const endLookups = refuseLookups((hostname) => {
     const origin = origins.get(withoutRootDot(hostname))

@@ -212,8 +212,9 @@ export class RemoteSandbox implements AsyncDisposable {
    * @example expect(sandbox.owns(`${sandbox.urls.store}/get/greeting`)).toBe(true)
    */
   owns(url: string): boolean {
-    const { store, queue, mgmt, regions } = this.urls
-    return [store, queue, mgmt, ...Object.values(regions)].some((base) => url === base || url.startsWith(`${base}/`))
+    const { store, queue, mgmt, regions, databases } = this.urls
+    const bases = [store, queue, mgmt, ...Object.values(regions), ...Object.values(databases)]
+    return bases.some((base) => url === base || url.startsWith(`${base}/`))
   }
 
   /**

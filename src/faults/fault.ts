@@ -312,6 +312,8 @@ export interface FaultMatch {
   readonly scheduleId?: string
   /** Region of the queue: `us-east-1` or `eu-central-1`. */
   readonly region?: string
+  /** Name of an added database of the data store. Without it, a rule matches requests and commands of all databases. */
+  readonly database?: string
   /** URL of the workflow; `*` matches any characters. */
   readonly workflow?: string
   /**
@@ -489,6 +491,7 @@ export interface FaultFacts {
   readonly flowControlKey?: string | undefined
   readonly scheduleId?: string | undefined
   readonly region?: string | undefined
+  readonly database?: string | undefined
   readonly workflow?: string | undefined
   readonly step?: string | undefined
   readonly stepType?: string | undefined
@@ -527,6 +530,14 @@ export interface InjectionRecord {
 
 export type FaultService = 'store' | 'queue' | 'stats'
 
+/** A service that a fault can restart. Each added database restarts separately from the others. */
+export type RestartedService = FaultService | `store/${string}`
+
+/** Returns the name under which a service, or an added database of the data store, is down after a restart. */
+export function restartedService(service: FaultService, database: string | undefined): RestartedService {
+  return database === undefined ? service : `store/${database}`
+}
+
 /** The fault rules of a sandbox, as services use them. */
 export interface FaultSource {
   /** Whether the sandbox has no rules and no service is down. Services then skip all other checks. */
@@ -547,8 +558,8 @@ export interface FaultSource {
    * Services that are down after a restart, with the instant at which each is available again. `undefined` if no
    * service is down.
    */
-  readonly downUntil: { readonly [S in FaultService]?: number } | undefined
-  markDown(service: FaultService, until: number): void
+  readonly downUntil: { readonly [S in RestartedService]?: number } | undefined
+  markDown(service: RestartedService, until: number): void
   /**
    * Calls `changed` with the number of rules that have this kind of fault: once now, and after every change of the
    * number.

@@ -30,6 +30,8 @@ export interface JournaledCommand {
   readonly user: string
   readonly via: string
   readonly cause: number | undefined
+  /** Name of the added database that the command ran on; absent for the first database. */
+  readonly database?: string
 }
 
 /** Why a blocked command ended: `CLIENT UNBLOCK` with `TIMEOUT` or `ERROR` ended it, or its connection closed. */
@@ -71,6 +73,8 @@ export interface InputKinds {
   readonly acted: (sandbox: never) => unknown
   /** Key that had expired when a command read it. */
   readonly looked: string
+  /** Key of an added database that had expired when a command read it. */
+  readonly lookedIn: { readonly database: string; readonly key: string }
   /** Timer that fired, by number. */
   readonly fired: number
   /** Timer that fired while time was draining, by number. */
@@ -326,8 +330,7 @@ export class InputJournal {
    * counted again.
    */
   #weighed: HeaderList | undefined
-  /** Called when the journal is discarded. The callback can free data that is useless without the journal. */
-  onFull: (() => void) | undefined
+  readonly #whenFull: (() => void)[] = []
 
   /** @param kept memory account of the journal; if the account exceeds its limit, the whole journal is discarded */
   constructor(clock: ClockPosition, log: LogPosition, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
@@ -335,6 +338,11 @@ export class InputJournal {
     this.#log = log
     this.#kept = kept
     this.#begunAt = clock.now()
+  }
+
+  /** Registers a function that frees data that is useless without the journal. It is called if the journal is discarded. */
+  whenFull(free: () => void): void {
+    this.#whenFull.push(free)
   }
 
   /** Virtual time, in milliseconds, at which recording began. */
@@ -534,6 +542,7 @@ export class InputJournal {
       }
       case 'direct':
       case 'looked':
+      case 'lookedIn':
       case 'returned':
       case 'settled':
         return weightOf(what)
@@ -550,7 +559,7 @@ export class InputJournal {
     this.#fullAt = this.#clock.now()
     this.#inputs = new InputColumns()
     this.#kept.release()
-    this.onFull?.()
+    for (const free of this.#whenFull) free()
   }
 }
 

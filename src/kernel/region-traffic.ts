@@ -1,5 +1,5 @@
-import type { Account } from './account.js'
-import { type Entry, type EntryBase, type EntryBody, type EntryOf, type EntryType, TrafficLog } from './traffic-log.js'
+import type { Entry, EntryType, TrafficLog } from './traffic-log.js'
+import { TrafficPart } from './traffic-part.js'
 
 /**
  * Types of entries that the queue and the workflows of a region write. Entries of all other types belong to both
@@ -34,86 +34,20 @@ export function isRegional({ type }: Entry): boolean {
 }
 
 /**
- * The traffic log of one of two regions: entries of this region, and entries that belong to both regions.
- * All regions share one sequence of numbers. Entries of the home region have no `region`.
+ * The traffic log of one of two regions: entries of this region, and entries that belong to both regions. Entries of the
+ * home region have no `region`.
  */
-export class RegionTraffic extends TrafficLog {
-  readonly #log: TrafficLog
+export class RegionTraffic extends TrafficPart {
   readonly #region: string | undefined
+  protected readonly stamp: Pick<Entry, 'region'>
 
   constructor(log: TrafficLog, region: string | undefined) {
-    super({ now: () => 0 }, log.keeps ? {} : 0)
-    this.#log = log
+    super(log)
     this.#region = region
+    this.stamp = region === undefined ? {} : { region }
   }
 
-  override share(part: number): Account {
-    return this.#log.share(part)
-  }
-
-  override append<B extends EntryBody>(body: B, cause?: number): EntryBase & B {
-    return this.#log.append(this.#stamped(body), cause)
-  }
-
-  override adopt<E extends EntryBody & { seq: number; at: number; cause?: number }>(entry: E, cause?: number): void {
-    if (this.#region !== undefined) Object.assign(entry, { region: this.#region })
-    this.#log.adopt(entry, cause)
-  }
-
-  #stamped<B extends EntryBody>(body: B): B {
-    return this.#region === undefined ? body : { ...body, region: this.#region }
-  }
-
-  override complete(...given: Parameters<TrafficLog['complete']>): void {
-    this.#log.complete(...given)
-  }
-
-  override get entries(): readonly Entry[] {
-    return this.#own(this.#log.entries)
-  }
-
-  override get size(): number {
-    return this.entries.length
-  }
-
-  override get dropped(): number {
-    return this.#log.dropped
-  }
-
-  override get latest(): number {
-    return this.#log.latest
-  }
-
-  override ofType<T extends EntryType>(type: T): readonly EntryOf<T>[] {
-    return this.#own(this.#log.ofType(type) as readonly Entry[]) as readonly EntryOf<T>[]
-  }
-
-  override forMessage(messageId: string): readonly Entry[] {
-    return this.#own(this.#log.forMessage(messageId))
-  }
-
-  override get(seq: number): Entry | undefined {
-    const entry = this.#log.get(seq)
-    return entry !== undefined && isOfRegion(entry, this.#region) ? entry : undefined
-  }
-
-  override after(seq: number): readonly Entry[] {
-    return this.#own(this.#log.after(seq))
-  }
-
-  override hide(seq: number): void {
-    this.#log.hide(seq)
-  }
-
-  override subscribe(listener: (entry: Entry) => void, types?: readonly EntryType[]): () => void {
-    return this.#log.subscribe((entry) => isOfRegion(entry, this.#region) && listener(entry), types)
-  }
-
-  override clear(): void {
-    this.#log.clear()
-  }
-
-  #own(entries: readonly Entry[]): readonly Entry[] {
-    return entries.filter((entry) => isOfRegion(entry, this.#region))
+  protected has(entry: Entry): boolean {
+    return isOfRegion(entry, this.#region)
   }
 }

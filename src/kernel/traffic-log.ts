@@ -14,6 +14,8 @@ export interface EntryBase {
   readonly cause?: number
   /** Region of the queue that wrote the entry; absent for the home region and for entries without a region. */
   readonly region?: string
+  /** Name of the added database of the data store that the entry belongs to; absent for the first database. */
+  readonly database?: string
 }
 
 /** The name of one of the three services. */

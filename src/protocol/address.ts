@@ -15,6 +15,8 @@ export interface SandboxUrls {
   readonly mgmt: string
   /** URL of the queue in each region. */
   readonly regions: Readonly<Record<QueueRegion, string>>
+  /** URL of each added database of the data store, by name. Empty without the option `databases`. */
+  readonly databases: Readonly<Record<string, string>>
 }
 
 /** Base URLs of the services. An omitted URL has a default. */
@@ -36,6 +38,11 @@ export interface UrlOptions {
    */
   readonly regions?: Partial<Record<QueueRegion, string>> | undefined
   /**
+   * URLs of the databases that the option `databases` adds, by name. The default URL of a database is
+   * `https://us.store.test` or `{base}/store-us`, for a database `us`.
+   */
+  readonly databases?: Readonly<Record<string, string>> | undefined
+  /**
    * URL of a server with the Redis protocol: `redis://127.0.0.1:6379`. It is used only for the variable `REDIS_URL` in
    * `env`.
    */
@@ -47,8 +54,9 @@ export interface UrlOptions {
 /**
  * Returns the base URLs of a sandbox.
  * @param name name of the sandbox, which becomes part of the host: `https://{name}.store.test`
+ * @param databases names of the databases that are added to the data store
  */
-export function sandboxUrlsOf(options: UrlOptions = {}, name?: string): SandboxUrls {
+export function sandboxUrlsOf(options: UrlOptions = {}, name?: string, databases: readonly string[] = []): SandboxUrls {
   const base = options.base === undefined ? undefined : checked(options.base)
   // Without `base`, the name becomes part of the host, so it must be valid there. With `base`, the name can have any
   // characters.
@@ -61,18 +69,46 @@ export function sandboxUrlsOf(options: UrlOptions = {}, name?: string): SandboxU
     if (base === undefined && options.queue === undefined) return `https://${name}.${host}queue.test`
     return name === defaultRegion ? queue : `${queue}-${name}`
   }
-  return {
-    store:
-      options.store === undefined ? (base ? `${base}/store` : `https://${host}store.test`) : checked(options.store),
+  const store =
+    options.store === undefined ? (base ? `${base}/store` : `https://${host}store.test`) : checked(options.store)
+  const database = (name: string): string => {
+    const given = options.databases?.[name]
+    if (given !== undefined) return checked(given)
+    if (options.store !== undefined)
+      return new URL(store).pathname === '/' ? `${store}/store-${name}` : `${store}-${name}`
+    return base === undefined ? `https://${hostLabel(name, 'databases')}.${host}store.test` : `${store}-${name}`
+  }
+  const urls = {
+    store,
     queue,
     mgmt: options.mgmt === undefined ? (base ? `${base}/mgmt` : `https://${host}mgmt.test`) : checked(options.mgmt),
     regions: { 'us-east-1': region('us-east-1'), 'eu-central-1': region('eu-central-1') },
+    databases: Object.fromEntries(databases.map((name) => [name, database(name)])),
   }
+  checkDatabaseUrls(urls)
+  return urls
+}
+
+function checkDatabaseUrls({ databases, store, queue, mgmt, regions }: SandboxUrls): void {
+  const taken = new Set([store, queue, mgmt, ...Object.values(regions)])
+  for (const [name, url] of Object.entries(databases)) {
+    if (taken.has(url)) {
+      throw new TypeError(`urls.databases.${name} must differ from the other URLs (got ${JSON.stringify(url)}).`)
+    }
+    taken.add(url)
+  }
+}
+
+/** Returns the base URL of every service, region and database of a sandbox. */
+export function baseUrlsOf({ store, queue, mgmt, regions, databases }: SandboxUrls): readonly string[] {
+  return [store, queue, mgmt, ...Object.values(regions), ...Object.values(databases)]
 }
 
 export interface ServiceUrl {
   readonly service: ServiceName
   readonly region: QueueRegion | undefined
+  /** Name of the added database of the data store. */
+  readonly database: string | undefined
   readonly base: string
   /** Undecoded path, which begins with `/`. */
   readonly path: string
@@ -85,20 +121,31 @@ export type Locate = (url: string) => ServiceUrl | undefined
 
 /** Returns a function that finds the service of a URL. */
 export function locator(addresses: SandboxUrls): Locate {
-  const places: [base: string, service: ServiceName, region: QueueRegion | undefined][] = [
-    [addresses.store, 'store', undefined],
-    [addresses.queue, 'queue', defaultRegion],
-    ...queueRegions.map((name): [string, ServiceName, QueueRegion] => [addresses.regions[name], 'queue', name]),
-    [addresses.mgmt, 'stats', undefined],
+  const places: Pick<ServiceUrl, 'base' | 'service' | 'region' | 'database'>[] = [
+    { base: addresses.store, service: 'store', region: undefined, database: undefined },
+    { base: addresses.queue, service: 'queue', region: defaultRegion, database: undefined },
+    ...queueRegions.map((region) => ({
+      base: addresses.regions[region],
+      service: 'queue' as const,
+      region,
+      database: undefined,
+    })),
+    { base: addresses.mgmt, service: 'stats', region: undefined, database: undefined },
+    ...Object.entries(addresses.databases).map(([database, base]) => ({
+      base,
+      service: 'store' as const,
+      region: undefined,
+      database,
+    })),
   ]
   // One base URL can be the beginning of another: `…/queue` is the beginning of `…/queue-us-east-1`. So compare the
   // longest base URL first.
-  places.sort((a, b) => b[0].length - a[0].length)
+  places.sort((a, b) => b.base.length - a.base.length)
   const find = (url: string): ServiceUrl | undefined => {
-    for (const [base, service, region] of places) {
+    for (const { base, service, region, database } of places) {
       if (!url.startsWith(base) || !endsBase(url, base.length)) continue
       const { path, query } = pathAndQuery(url, base.length)
-      return { service, region, base, path, query }
+      return { service, region, database, base, path, query }
     }
     return undefined
   }
@@ -134,8 +181,10 @@ export function relocator(
       const { hostname, pathname, search } = new URL(url)
       return realHosts.includes(withoutRootDot(hostname)) ? to.mgmt + pathname + search : undefined
     }
-    const { service, region } = found
-    const base = service === 'stats' ? to.mgmt : service === 'store' ? to.store : undefined
+    const { service, region, database } = found
+    const store = database === undefined ? to.store : to.databases[database]
+    if (store === undefined) return undefined
+    const base = service === 'stats' ? to.mgmt : service === 'store' ? store : undefined
     // The field `queue` is the URL for the default region, so its counterpart is `to.queue` and not a URL in
     // `to.regions`.
     const queue = found.base === from.queue || region === undefined ? to.queue : to.regions[region]
@@ -186,9 +235,9 @@ function checked(address: string): string {
   return normalOrigin(address).replace(/\/+$/, '')
 }
 
-function hostLabel(name: string): string {
+function hostLabel(name: string, option = 'name'): string {
   if (/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(name)) return name.toLowerCase()
   throw new TypeError(
-    `name must be valid in a host name (got ${JSON.stringify(name)}). Use letters, digits and hyphens.`,
+    `${option} must be valid in a host name (got ${JSON.stringify(name)}). Use letters, digits and hyphens.`,
   )
 }

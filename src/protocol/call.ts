@@ -18,6 +18,7 @@ export class RoutedRequest implements ServiceRequest {
   readonly query: string
   readonly service: ServiceUrl['service']
   readonly region: string | undefined
+  readonly database: string | undefined
   readonly base: string
   readonly method: string
   readonly url: string
@@ -50,6 +51,7 @@ export class RoutedRequest implements ServiceRequest {
     this.query = query
     this.service = service
     this.region = location.region
+    this.database = location.database
     this.base = location.base
     this.method = call.method
     this.url = call.url

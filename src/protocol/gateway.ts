@@ -31,6 +31,8 @@ export interface GatewayOptions {
   readonly explainToken?: ExplainsToken | undefined
   /** Home region, whose queue is one of `services`, and a function that returns the queue of the other region. */
   readonly regions?: { readonly home: QueueRegion; serviceAt(region: QueueRegion): Service } | undefined
+  /** The data store of each added database. The first database is one of `services`. */
+  readonly databases?: ReadonlyMap<string, Service> | undefined
 }
 
 /** Returns a message that says where an unknown token probably comes from, or `undefined`. */
@@ -50,6 +52,7 @@ export function createGateway(options: GatewayOptions): Exchange {
   const asked = new LatestHeaders()
   const answered = new LatestHeaders()
   const routes = new Map<ServiceName, Routes>(options.services.map((service) => [service.name, new Routes(service)]))
+  const databases = new Map([...(options.databases ?? [])].map(([name, service]) => [name, new Routes(service)]))
   const { home } = options.regions ?? {}
   let away: Routes | undefined
   return (call) => {
@@ -80,9 +83,9 @@ export function createGateway(options: GatewayOptions): Exchange {
   ): RawResponse | Promise<RawResponse> {
     const { traffic, clock, journal } = options
     const number = journal?.request(call, body)
-    const { region } = location
+    const { region, database } = location
     const elsewhere = region === undefined || region === home ? undefined : region
-    const entry = traffic.keeps ? logRequest(call, body, location.service, elsewhere) : undefined
+    const entry = traffic.keeps ? logRequest(call, body, { ...location, region: elsewhere }) : undefined
     const routed = new RoutedRequest(call, body, location, hearing, entry?.seq ?? 0, journal, number)
     const finish = (given: RawResponse): RawResponse => {
       const { dialect, note } = routed.speech
@@ -107,7 +110,12 @@ export function createGateway(options: GatewayOptions): Exchange {
       throw error
     }
     const later = (served: Promise<RawResponse>): Promise<RawResponse> => gateOf(clock).after(served, finish, fail)
-    const target = elsewhere === undefined ? routes.get(location.service)! : routesAt(elsewhere)
+    const target =
+      database !== undefined
+        ? databases.get(database)!
+        : elsewhere === undefined
+          ? routes.get(location.service)!
+          : routesAt(elsewhere)
     target.route(routed)
     const { faults } = options
     const struck =
@@ -145,10 +153,11 @@ export function createGateway(options: GatewayOptions): Exchange {
     return away
   }
 
-  function logRequest(call: RawRequest, body: Bytes, service: ServiceName, region: QueueRegion | undefined): Received {
+  function logRequest(call: RawRequest, body: Bytes, { service, region, database }: ServiceUrl): Received {
     const url = call.url.includes('token=') ? call.url.replace(tokens, '$1***') : call.url
     const entry = new Received(service, call.method, url, asked.once(call.headers.map(withoutCredentials)), body)
     if (region !== undefined && options.regions !== undefined) entry.region = region
+    if (database !== undefined) entry.database = database
     options.traffic.adopt(entry)
     return entry
   }
@@ -186,6 +195,7 @@ class Received implements RequestEntry, EntryBase {
   at = 0
   declare cause?: number
   declare region?: string
+  declare database?: string
   declare note?: string
   declare response?: LoggedResponse
   declare endedAfterSeq?: number

@@ -14,6 +14,7 @@ export function requestFacts(call: RoutedRequest, { faults, state }: Service): F
     method: call.method,
     url: call.url,
     region: call.region,
+    database: call.database,
     headers: call.headers,
     more: once(() => ({ ...faults?.facts?.(call, state), ...call.endpoint?.facts?.(call, state) })),
   }

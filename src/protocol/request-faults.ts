@@ -1,5 +1,5 @@
 import { actionAt } from '../faults/catalog.js'
-import type { FaultSource, Injection } from '../faults/fault.js'
+import { type FaultSource, type Injection, restartedService } from '../faults/fault.js'
 import type { RequestFaultContext, WordedFault } from '../faults/fault-context.js'
 import type { InjectionPoint, RequestInjectionPoint } from '../faults/points.js'
 import type { Clock } from '../kernel/clock.js'
@@ -43,7 +43,8 @@ export function injectionsFor(
   clock: Clock,
 ): FaultyRequest | undefined {
   const { activeByPoint: armed, downUntil: down } = faults
-  if (down !== undefined && (down[call.service] ?? 0) > clock.now()) return { service, strikes: [gone], faults }
+  if (down !== undefined && (down[restartedService(call.service, call.database)] ?? 0) > clock.now())
+    return { service, strikes: [gone], faults }
   const point = points[call.service]
   const opens = armed['stream.open'] !== undefined && call.endpoint?.opensStream === true
   const narrow = call.endpoint?.point
@@ -87,7 +88,7 @@ async function play(scene: RequestInjectionContext, from: number): Promise<RawRe
     refusedToken: () => refusedToken(scene),
     restart(downMs) {
       const until = clock.now() + downMs
-      scene.faults.markDown(call.service, until)
+      scene.faults.markDown(restartedService(call.service, call.database), until)
       service.faults?.restart?.(until, service.state)
     },
   }

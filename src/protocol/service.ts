@@ -77,6 +77,8 @@ export interface ServiceRequest<U = unknown> {
   readonly body: Bytes
   /** Region of the queue to which the URL belongs; `undefined` for other services. */
   readonly region: string | undefined
+  /** Added database of the data store to which the URL belongs; `undefined` for the first one and other services. */
+  readonly database: string | undefined
   /** Base URL of the request, without a trailing slash. */
   readonly base: string
   readonly signal: AbortSignal | undefined

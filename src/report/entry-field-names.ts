@@ -1,7 +1,7 @@
 import type { OptionNames } from '../kernel/nearest-name.js'
 import type { EntryOf, EntryType } from '../kernel/traffic-log.js'
 
-const base = { seq: true, at: true, cause: true, region: true } as const
+const base = { seq: true, at: true, cause: true, region: true, database: true } as const
 
 /** Names of the fields of entries, by type. The compiler rejects a missing type or field. */
 export const entryFields: { readonly [T in EntryType]: OptionNames<EntryOf<T>> } = {

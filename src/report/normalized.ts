@@ -77,7 +77,9 @@ class StableNames {
     context: TrafficContext,
     readonly redaction: Redaction,
   ) {
-    this.#hosts = Object.entries(context.addresses ?? {})
+    const { databases, ...services } = context.addresses ?? {}
+    const added = Object.entries(Object(databases)).map(([name, address]) => [`store ${name}`, address] as const)
+    this.#hosts = [...Object.entries(services), ...added]
       .filter((pair): pair is [string, string] => typeof pair[1] === 'string')
       .map(([name, address]) => [address, `<${name}>`] as const)
       .sort((a, b) => b[0].length - a[0].length)
@@ -85,7 +87,8 @@ class StableNames {
 
   entry(entry: Entry, commands: readonly EntryOf<'command'>[]): NormalizedEntry {
     const fields = definedFields(this.#fields(entry, commands))
-    return { at: this.#time(entry.at), type: entry.type, ...fields }
+    const { at, type, database } = entry
+    return { at: this.#time(at), type, ...fields, ...(database !== undefined && { database }) }
   }
 
   #fields(entry: Entry, commands: readonly EntryOf<'command'>[]): Fields {

@@ -113,13 +113,22 @@ export function timeline(
     const { head, details } = telling.report(entry, choice?.isBrief(entry))
     const number = `#${entry.seq}`.padStart(numberWidth)
     lines.push(
-      `  ${number}  ${timeOf(entry.at)}  ${gaps[index]!.padEnd(gapWidth)}  ${indent}${head}${isApart && entry.region ? ` (${plainText(entry.region)})` : ''}`,
+      `  ${number}  ${timeOf(entry.at)}  ${gaps[index]!.padEnd(gapWidth)}  ${indent}${head}${placeOf(entry, isApart)}`,
     )
     for (const detail of details) lines.push(`${margin}${indent}  ${detail}`)
   })
   const later = entries.length - to
   if (later > 0) lines.push(`(${plural(later, 'later entry', 'later entries')} not shown)`)
   return lines.join('\n')
+}
+
+/**
+ * Returns the region or the added database of an entry, in parentheses.
+ * @param isApart whether there are entries of queues in both regions
+ */
+function placeOf({ region, database }: Entry, isApart: boolean): string {
+  if (database !== undefined) return ` (${plainText(database)})`
+  return isApart && region ? ` (${plainText(region)})` : ''
 }
 
 /** Returns whether there are entries of queues in both regions. Otherwise, the timeline does not show regions. */

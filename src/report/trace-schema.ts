@@ -27,6 +27,7 @@ const stamp = {
   at: time,
   cause: v.optional(v.pipe(integer, v.description('`seq` of the entry that led to this one.'))),
   region: v.optional(v.pipe(text, v.description('Region of the queue, if it is not the home region.'))),
+  database: v.optional(v.pipe(text, v.description('Database of the data store, if it is not the first one.'))),
 }
 
 function entry<T extends string, F extends Fields>(type: T, fields: F) {

@@ -78,9 +78,10 @@ export class EntryWriter {
   ) {}
 
   entry(entry: Entry): TraceEntry {
-    const { type, seq, at, cause, region } = entry
+    const { type, seq, at, cause, region, database } = entry
     // Some types of entries must have a `cause`, and use 0 if there is none. The trace omits it then.
-    const stamp = { type, seq, at, ...(cause !== undefined && cause > 0 && { cause }), ...(region && { region }) }
+    const caused = cause !== undefined && cause > 0 && { cause }
+    const stamp = { type, seq, at, ...caused, ...(region && { region }), ...(database && { database }) }
     return { ...stamp, ...definedFields(this.#fields(entry)) }
   }
 

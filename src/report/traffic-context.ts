@@ -24,6 +24,8 @@ export interface TrafficContext {
   readonly waits?: () => string | undefined
   /** Returns the current billed totals of the store. Every mark stores them. */
   readonly spend?: () => StoreCostTotals
+  /** Returns the traffic of each database, if databases were added. A mark is taken in all of them. */
+  readonly databases?: () => readonly { mark(): number }[]
 }
 
 /** Billed totals of the store: commands, and bytes of their arguments and replies. */
@@ -41,4 +43,15 @@ export interface StoreCostTotals {
   readonly bytesIn: number
   /** Number of bytes in replies. */
   readonly bytesOut: number
+}
+
+/** Returns the billed totals of all databases together. */
+export function sumOfCosts(costs: readonly StoreCostTotals[]): StoreCostTotals {
+  return costs.reduce((sum, cost) => ({
+    commands: sum.commands + cost.commands,
+    reads: sum.reads + cost.reads,
+    writes: sum.writes + cost.writes,
+    bytesIn: sum.bytesIn + cost.bytesIn,
+    bytesOut: sum.bytesOut + cost.bytesOut,
+  }))
 }

@@ -247,7 +247,8 @@ export class Traffic {
    */
   mark(): TrafficMark {
     const { latest } = this.#traffic
-    const { spend } = this.context
+    const { spend, databases } = this.context
+    for (const traffic of databases?.() ?? []) traffic.mark()
     if (spend !== undefined) this.costs.set(latest, spend())
     return latest
   }

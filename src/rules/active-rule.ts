@@ -107,11 +107,14 @@ export class RuleInjection implements Injection {
   readonly #armed: ActiveRule
   readonly point: InjectionPoint
   readonly #traffic: Pick<TrafficLog, 'append'>
+  readonly #database: string | undefined
 
-  constructor(armed: ActiveRule, point: InjectionPoint, traffic: Pick<TrafficLog, 'append'>) {
+  /** @param database name of the added database that is affected, for the entry in the traffic log */
+  constructor(armed: ActiveRule, point: InjectionPoint, traffic: Pick<TrafficLog, 'append'>, database?: string) {
     this.#armed = armed
     this.point = point
     this.#traffic = traffic
+    this.#database = database
   }
 
   get fault(): Fault {
@@ -144,6 +147,6 @@ export class RuleInjection implements Injection {
       ...(name !== undefined && { rule: name }),
       effect,
     }
-    return this.#traffic.append(entry, cause)
+    return this.#traffic.append(this.#database === undefined ? entry : { ...entry, database: this.#database }, cause)
   }
 }

@@ -1,4 +1,4 @@
-import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Injection } from '../faults/fault.js'
+import type { Fault, FaultFacts, FaultRule, FaultSource, Injection, RestartedService } from '../faults/fault.js'
 import type { InjectionPoint } from '../faults/points.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
@@ -95,7 +95,7 @@ export class Faults {
   /** @internal */
   readonly activeByPoint: { [P in InjectionPoint]?: RuleIndex<ActiveRule> } = {}
   /** @internal */
-  downUntil: { [S in FaultService]?: number } | undefined
+  downUntil: { [S in RestartedService]?: number } | undefined
   readonly #options: FaultsOptions
   readonly #inputs: InputRecorder<Changes<FaultsEffects>>
   #tenant: string | undefined
@@ -106,7 +106,7 @@ export class Faults {
   #ordinal = 0
   /** How many times a restart has made a service unavailable. */
   #takenDown = 0
-  #watchers = new Map<Fault['kind'], (count: number) => void>()
+  readonly #watchers = new Map<Fault['kind'], ((count: number) => void)[]>()
 
   /** @internal */
   constructor(options: FaultsOptions, inputs: InputRecorder = unrecorded) {
@@ -243,7 +243,7 @@ export class Faults {
 
   /** @internal */
   watch(kind: Fault['kind'], changed: (count: number) => void): void {
-    this.#watchers.set(kind, changed)
+    this.#watchers.set(kind, [...(this.#watchers.get(kind) ?? []), changed])
     changed(this.#count(kind))
   }
 
@@ -273,7 +273,7 @@ export class Faults {
       asked?.add(armed)
       if (!armed.strikesAt(facts, now)) continue
       strikes ??= []
-      strikes.push(new RuleInjection(armed, point, this.#options.traffic))
+      strikes.push(new RuleInjection(armed, point, this.#options.traffic, facts.database))
       if (armed.definition.effect !== 'answers') continue
       this.#precede(index.candidates(facts), facts, armed)
       break
@@ -302,7 +302,7 @@ export class Faults {
   }
 
   /** @internal */
-  markDown(service: FaultService, until: number): void {
+  markDown(service: RestartedService, until: number): void {
     if (until <= this.#options.now()) return
     this.#takenDown++
     this.downUntil = { ...this.downUntil, [service]: until }
@@ -313,7 +313,7 @@ export class Faults {
     const { now, random } = this.#options
     const armed = new ActiveRule(rule, ++this.#ordinal, place, now(), random, this.#tenant)
     this.#rules.add(armed)
-    const isDown = Object.values(this.downUntil ?? {}).some((until) => until > now())
+    const isDown = Object.values(this.downUntil ?? {}).some((until = 0) => until > now())
     armed.takenDownBefore = this.#takenDown - (isDown ? 1 : 0)
     for (const point of armed.points) {
       const index = this.activeByPoint[point] ?? new RuleIndex<ActiveRule>()
@@ -338,7 +338,7 @@ export class Faults {
 
   #changed(kind: Fault['kind']): void {
     this.#listen()
-    this.#watchers.get(kind)?.(this.#count(kind))
+    for (const changed of this.#watchers.get(kind) ?? []) changed(this.#count(kind))
   }
 
   #listen(): void {

@@ -93,6 +93,7 @@ const matchSchema = once(() =>
     flowControlKey: v.optional(text),
     scheduleId: v.optional(text),
     region: v.optional(text),
+    database: v.optional(text),
     workflow: v.optional(urlPattern),
     step: v.optional(text),
     stepType: v.optional(text),

@@ -31,14 +31,15 @@ import { queueService } from '../queue/rest/queue-endpoints.js'
 import { planOf } from '../queue/settings/queue-plan.js'
 import { runsOf } from '../report/run-lifecycles.js'
 import { runText } from '../report/run-text.js'
-import type { TrafficContext } from '../report/traffic-context.js'
+import { sumOfCosts, type TrafficContext } from '../report/traffic-context.js'
 import { Traffic } from '../report/traffic-view.js'
 import { Faults } from '../rules/fault-rules.js'
 import { payAsYouGo, unmetered } from '../stats/reports.js'
 import type { AccountFacts } from '../stats/rest/account-objects.js'
 import { statsService } from '../stats/rest/stats-endpoints.js'
 import { Stats } from '../stats/statistics.js'
-import { AccessControl } from '../store/access/access-control.js'
+import type { ObservedStore } from '../stats/store-ledger.js'
+import { AccessControl, type Tokens } from '../store/access/access-control.js'
 import type { User } from '../store/access/user.js'
 import { Store } from '../store/direct-store.js'
 import { historyInternals } from '../store/history/history-internals.js'
@@ -53,7 +54,15 @@ import { storeInternals } from '../store/store-internals.js'
 import { Workflow } from '../workflow/direct-workflows.js'
 import { workflowEndpoints } from '../workflow/rest/workflow-endpoints.js'
 import { WorkflowEngine } from '../workflow/workflow-engine.js'
-import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
+import {
+  awayKeysOf,
+  type DatabaseTokens,
+  type SandboxTokens,
+  secretDraws,
+  secretTokens,
+  signingKeysOf,
+} from './credentials.js'
+import { type DatabasePlan, databasePlans, type StoreDatabase } from './databases.js'
 import { queueDialectsOf } from './queue-dialects.js'
 import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
 import type { SandboxDump } from './sandbox-dump.js'
@@ -77,9 +86,10 @@ export interface SandboxCore {
   readonly start: CoreState
   /** Account of the memory that the log and the journal use. */
   readonly kept: Account
-  readonly executions: LoggedStore
-  /** Earlier values of the data store, with the times at which they changed. */
-  readonly history: StoreHistory
+  /** The whole traffic log. */
+  readonly log: TrafficLog
+  /** The databases of the data store. The first one has no name. */
+  readonly databases: readonly [StoreDatabase, ...StoreDatabase[]]
   /** Starts recording inputs. Called after all parts have been created. */
   begin(): void
 }
@@ -160,31 +170,43 @@ export function dialectsSeen(options: SandboxOptions): Set<string> {
 
 export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   const base = baseOf(plan, start)
-  const { clock, random, traffic, journal, draws } = base
+  const { clock, random, traffic, journal } = base
   const outside = outsideOf(plan, base)
   const { faults } = outside
-  const executions = storeOf(plan, base)
+  const { databases: names = [] } = plan.options
+  const plans = databasePlans(names, traffic, (name) => storeTokensOf(plan.tokens, name))
+  const [database, ...added] = plans
+  const databases = [
+    databaseOf(database, plan, { ...base, faults, start }),
+    ...added.map((one) => databaseOf(one, plan, { ...base, faults, start })),
+  ] as const
+  const [first] = databases
+  const { store } = first
   const regions = regionsOf(plan, base, outside, (runId) => storyOfRun(view, runId))
   accompany(clock, { log: traffic, ...(journal && { journal }) })
-  const stats = statisticsOf(plan, base, regions, executions)
-  const stored = storeService(executions, clock, faults)
-  const elsewhere = plan.elsewhere?.(stored)
-  const exchange = gatewayOf(plan, base, faults, regions, [
-    elsewhere?.service ?? stored,
+  const stats = statisticsOf(plan, base, regions, databases)
+  const elsewhere = plan.elsewhere?.(first.service as Service<RestStore, User>)
+  const services = [
+    elsewhere?.service ?? first.service,
     regions.home.service,
     statsService(stats, {
       user: plan.tokens.mgmtUser,
       key: plan.tokens.mgmtKey,
-      account: accountOf(plan, base, executions),
+      account: accountOf(plan, base, databases),
     }),
-  ] as Service[])
-  const store = new Store(executions, stored.state, new InputRecorder(journal, 'store'), draws)
+  ] as Service[]
+  const exchange = gatewayOf(plan, base, { faults, regions, databases, services })
   elsewhere?.attach(store)
-  const context = contextOf(plan, clock, { ...outside, store, executions, regions })
+  const views: Traffic[] = []
+  const context = { ...contextOf(plan, clock, { ...outside, databases, regions }), databases: () => views }
   const view = new Traffic(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
   regions.onSplit = (log) => void new Traffic(log, context)
-  const history = historyOf(plan, start, random, executions, clock.now())
-  historyInternals.attach(store, history)
+  if (names.length > 0) {
+    for (const { store } of databases) {
+      const own = { ...context, databases: () => [], store, spend: () => store.cost() }
+      views.push(new Traffic(store.traffic, own))
+    }
+  }
   return {
     clock,
     random,
@@ -198,11 +220,11 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
     journal,
     start,
     kept: base.kept,
-    executions,
-    history,
+    log: traffic,
+    databases,
     begin() {
       journal?.begin()
-      executions.begin()
+      for (const { executions } of databases) executions.begin()
     },
   }
 }
@@ -211,7 +233,8 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
 interface Base {
   readonly clock: Clock
   readonly random: Random
-  readonly cursors: ScanCursors
+  /** Returns the SCAN cursors of a database, whose random streams have this addition to their names. */
+  cursors(stream: string): ScanCursors
   readonly kept: Account
   readonly traffic: TrafficLog
   readonly journal: InputJournal | undefined
@@ -228,7 +251,7 @@ function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
   return {
     clock,
     random: createRandom(loads === 0 ? seed : `${seed}/load ${loads}`),
-    cursors: new ScanCursors(createRandom(seed).fork('store').fork('cursor'), loads),
+    cursors: (stream) => new ScanCursors(createRandom(seed).fork(`store${stream}`).fork('cursor'), loads),
     kept,
     traffic,
     journal: options.journal === false ? undefined : journalOf(clock, traffic),
@@ -291,30 +314,40 @@ function statisticsOf(
   { options, policy }: CorePlan,
   { traffic, clock, random, journal }: Base,
   regions: Regions,
-  { store }: LoggedStore,
+  [first, ...added]: SandboxCore['databases'],
 ): Stats {
   const stats = new Stats(
     {
       traffic,
       now: () => clock.now(),
       database: options.name,
-      store: {
-        sizes: (instants) => sizesAt(store.db, instants),
-        connections: () => store.connections,
-        monitors: () => store.pubsub.monitors.size,
-      },
+      store: observed(first),
+      databases: new Map(added.map((database) => [database.name!, observed(database)])),
       deadLetters: () => regions.deadLetters,
       price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
       random: random.fork('stats'),
     },
     new InputRecorder(journal, 'stats'),
   )
-  store.meter.listener = stats.store.ledger
+  first.executions.store.meter.listener = stats.store.ledger
+  for (const { name, executions } of added) executions.store.meter.listener = stats.storeIn(name!).ledger
   return stats
 }
 
+function observed({ executions: { store } }: StoreDatabase): ObservedStore {
+  return {
+    sizes: (instants) => sizesAt(store.db, instants),
+    connections: () => store.connections,
+    monitors: () => store.pubsub.monitors.size,
+  }
+}
+
 /** Facts of the account that the lists of the management API show. */
-function accountOf({ policy, tokens, addresses }: CorePlan, { clock }: Base, { store }: LoggedStore): AccountFacts {
+function accountOf(
+  { policy, tokens, addresses }: CorePlan,
+  { clock }: Base,
+  databases: SandboxCore['databases'],
+): AccountFacts {
   return {
     createdAt: clock.now(),
     now: () => clock.now(),
@@ -323,17 +356,24 @@ function accountOf({ policy, tokens, addresses }: CorePlan, { clock }: Base, { s
     plan: policy.queuePlan,
     queueLimits: planOf(policy),
     policy,
-    tokens: () => ({ ...tokens, store: store.access.tokens.standard, storeReadonly: store.access.tokens.readOnly }),
-    cost: () => store.meter.spend(),
+    tokens: () => tokens,
+    databases: databases.map((database) => ({
+      address: database.name === undefined ? addresses.store : addresses.databases[database.name]!,
+      tokens: () => presentTokens(database),
+      cost: () => database.executions.store.meter.spend(),
+    })),
   }
 }
 
 function gatewayOf(
   { locate, dialect, options, explainToken }: CorePlan,
   { clock, traffic, journal }: Base,
-  faults: Faults,
-  regions: Regions,
-  services: readonly Service[],
+  {
+    faults,
+    regions,
+    databases: [, ...added],
+    services,
+  }: Pick<SandboxCore, 'faults' | 'regions' | 'databases'> & { readonly services: readonly Service[] },
 ): Exchange {
   return createGateway({
     locate,
@@ -346,6 +386,7 @@ function gatewayOf(
     journal,
     explainToken,
     regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
+    databases: new Map(added.map(({ name, service }) => [name!, service])),
   })
 }
 
@@ -353,33 +394,40 @@ function gatewayOf(
 function contextOf(
   { options, dialect, addresses, tokens, strays }: CorePlan,
   clock: Clock,
-  { store, executions, regions, ...outside }: Outside & Pick<SandboxCore, 'store' | 'executions' | 'regions'>,
+  { databases, regions, ...outside }: Outside & Pick<SandboxCore, 'databases' | 'regions'>,
 ): TrafficContext {
+  const [{ store }, ...added] = databases
+  const { databases: urls, ...others } = addresses
   return {
     seed: options.seed ?? 1,
     now: () => clock.now(),
     ...(dialect.both === undefined && { headerPrefix: dialect.headerPrefix }),
-    addresses: { ...addresses },
-    secrets: () => secretsOf(tokens, executions, regions),
+    addresses: added.length === 0 ? others : { ...others, databases: urls },
+    secrets: () => secretsOf(tokens, databases, regions),
     world: () => ({ realHostRequests: strays(), ...outside, workflows: regions.used.map(({ workflow }) => workflow) }),
     store,
-    spend: () => store.cost(),
+    spend: () => sumOfCosts(databases.map((database) => database.store.cost())),
     followed: () => clock.isFollowed,
-    waits: () => forgottenAdvance(clock, executions.store.waiting.names),
+    waits: () =>
+      forgottenAdvance(
+        clock,
+        databases.flatMap(({ executions }) => executions.store.waiting.names),
+      ),
   }
 }
 
 function historyOf(
+  { name, stream }: DatabasePlan,
   { options, policy, dialect }: CorePlan,
-  { loaded }: CoreState,
-  random: Random,
+  { start: { loaded }, random, clock }: Pick<SandboxCore, 'start' | 'random' | 'clock'>,
   executions: LoggedStore,
-  at: number,
 ): StoreHistory {
-  const filled = loaded && { stored: loaded.dump.store, functions: loaded.dump.functions }
+  const dump = name === undefined ? loaded?.dump : loaded?.dump.databases?.[name]
+  const filled = dump && { stored: dump.store, functions: dump.functions }
   const { cursors } = executions.store
   const { embed } = options
-  const beginning = { policy, docs: dialect.docs, embed, cursors, random: () => random.fork('store'), at, ...filled }
+  const own = { cursors, random: () => random.fork(`store${stream}`), at: clock.now() }
+  const beginning = { policy, docs: dialect.docs, embed, ...own, ...filled }
   return new StoreHistory(beginning, () => executions.ran)
 }
 
@@ -390,36 +438,65 @@ function storyOfRun(traffic: Traffic, runId: string): string {
 }
 
 /** Ends the event streams and cancels everything that is scheduled. */
-export function disposeCore({ store, clock, kept, destinations }: SandboxCore): void {
+export function disposeCore({ databases, clock, kept, destinations }: SandboxCore): void {
   kept.leave()
   destinationsInternals.of(destinations).end()
-  const { engine, connections } = storeInternals.of(store)
-  engine.pubsub.close()
-  engine.waiting.close(new SandboxDisposed())
-  connections?.retire()
+  for (const { store } of databases) {
+    const { engine, connections } = storeInternals.of(store)
+    engine.pubsub.close()
+    engine.waiting.close(new SandboxDisposed())
+    connections?.retire()
+  }
   stop(clock)
 }
 
 /** Returns every present and former token and key, for redaction. */
-function secretsOf(
-  { mgmtUser: _, ...initial }: SandboxTokens,
-  { store }: LoggedStore,
-  regions: Regions,
-): readonly string[] {
-  const { standard, readOnly } = store.access.tokens
-  return [...Object.values(initial), standard, readOnly, ...regions.secrets]
+function secretsOf(tokens: SandboxTokens, databases: readonly StoreDatabase[], regions: Regions): readonly string[] {
+  const present = databases.map(presentTokens).flatMap(({ store, storeReadonly }) => [store, storeReadonly])
+  return [...secretTokens(tokens), ...present, ...regions.secrets]
 }
 
-function storeOf(
-  { options, tokens, policy, dialect, heard }: CorePlan,
-  { clock, random, cursors, traffic, draws = random, journal }: Base,
+/** Returns the initial tokens of a database. */
+function storeTokensOf(tokens: SandboxTokens, name: string | undefined): Tokens {
+  const { store: standard, storeReadonly: readOnly } = name === undefined ? tokens : tokens.databases[name]!
+  return { standard, readOnly }
+}
+
+/** Returns the tokens that a database has now. */
+export function presentTokens({ executions }: StoreDatabase): DatabaseTokens {
+  const { standard, readOnly } = executions.store.access.tokens
+  return { store: standard, storeReadonly: readOnly }
+}
+
+/** Creates one database of the data store. */
+function databaseOf(
+  database: DatabasePlan,
+  plan: CorePlan,
+  base: Base & Pick<SandboxCore, 'faults' | 'start'>,
+): StoreDatabase {
+  const { name, stream } = database
+  const { journal, clock, faults } = base
+  const draws = stream === '' ? base.draws : base.draws?.fork(stream)
+  const executions = executionsOf(database, plan, { ...base, draws })
+  const service = storeService(executions, clock, faults)
+  const inputs = new InputRecorder(journal, name === undefined ? 'store' : ['storeIn', name])
+  const store = new Store(executions, service.state, inputs, draws)
+  const history = historyOf(database, plan, base, executions)
+  historyInternals.attach(store, history)
+  return { name, store, executions, service: service as Service, history }
+}
+
+function executionsOf(
+  { name, stream, tokens, traffic }: DatabasePlan,
+  { options, policy, dialect, heard }: CorePlan,
+  { clock, random, cursors, draws = random, journal }: Base,
 ): LoggedStore {
-  const { store: standard, storeReadonly: readOnly } = tokens
   const engine = new StoreEngine({
+    database: name,
     clock,
-    random: random.fork('store'),
-    cursors,
-    access: new AccessControl({ standard, readOnly }, draws.fork('acl')),
+    random: random.fork(`store${stream}`),
+    cursors: cursors(stream),
+    access: new AccessControl(tokens, draws.fork(`acl${stream}`)),
     policy,
     embed: options.embed,
     docs: dialect.docs,
@@ -454,7 +531,8 @@ function destinationsOf(
   })
   // A message can have a command of the store or a publish as its destination. So the queue must be able to deliver to
   // the services of this sandbox.
-  for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
+  const own = [addresses.store, addresses.queue, ...Object.values(addresses.regions)]
+  for (const address of new Set([...own, ...Object.values(addresses.databases)])) {
     destinationsInternals.of(destinations).serveOwn(`${address}/*`, answer, room === undefined ? undefined : 'in turn')
   }
   return destinations

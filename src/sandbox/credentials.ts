@@ -6,8 +6,8 @@ import { secretRandom } from '../kernel/secret-random.js'
 import { queueRegions } from '../protocol/address.js'
 import { defaultReadOnlyToken, devUsers } from '../queue/signing/public-users.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
-import type { Store } from '../store/direct-store.js'
-import { storeInternals } from '../store/store-internals.js'
+import type { AccessDump } from '../store/access/access-control.js'
+import type { StoreDatabase } from './databases.js'
 import type { Regions } from './regions.js'
 import type { SandboxDump } from './sandbox-dump.js'
 
@@ -25,14 +25,27 @@ export interface SandboxTokens {
   readonly mgmtUser: string
   /** Key of the management API. */
   readonly mgmtKey: string
+  /** Tokens of each added database, by name. Empty without the option `databases`. */
+  readonly databases: Readonly<Record<string, DatabaseTokens>>
+}
+
+/** Tokens of one added database of the data store. */
+export type DatabaseTokens = Pick<SandboxTokens, 'store' | 'storeReadonly'>
+
+/** Tokens that clients authenticate with, as an option. An omitted token is derived from the secret, or is public. */
+export interface TokenOptions extends Partial<Omit<SandboxTokens, 'databases'>> {
+  /** Tokens of added databases, by name. */
+  readonly databases?: Readonly<Record<string, Partial<DatabaseTokens>>> | undefined
 }
 
 /** Credentials that the user set. All other credentials are derived from the secret and the name. */
 export interface CredentialOptions {
   readonly name?: string | undefined
   readonly secret?: string
-  readonly tokens?: Partial<SandboxTokens> | undefined
+  readonly tokens?: TokenOptions | undefined
   readonly signingKeys?: Partial<SigningKeyPair> | undefined
+  /** Names of the added databases of the data store. */
+  readonly databases?: readonly string[] | undefined
 }
 
 /**
@@ -54,7 +67,10 @@ type Label = keyof SandboxCredentials
 
 /** Name of the option for the credential of each label. */
 const placeOf: Readonly<
-  Record<Label, readonly ['tokens', keyof SandboxTokens] | readonly ['signingKeys', keyof SigningKeyPair]>
+  Record<
+    Label,
+    readonly ['tokens', Exclude<keyof SandboxTokens, 'databases'>] | readonly ['signingKeys', keyof SigningKeyPair]
+  >
 > = {
   storeToken: ['tokens', 'store'],
   readonlyToken: ['tokens', 'storeReadonly'],
@@ -93,19 +109,32 @@ const published: ReadonlySet<string | undefined> = new Set([
   ...devUsers.flatMap(({ token, current, next }) => [token, current, next]),
 ])
 
+/** Beginning of the public tokens of the data store, `stuntdouble:` in base64. */
+const defaultPrefix = toBase64(utf8('stuntdouble:'))
+
 /**
  * Returns whether a token or key is public, because it is a default of this package or is in the vendor's
  * documentation.
  */
 export function isPublic(text: string): boolean {
-  return published.has(text)
+  return published.has(text) || text.startsWith(defaultPrefix)
 }
 
 const labels = Object.keys(defaults) as Label[]
 
 /** Returns the names of the options whose values are public, such as `tokens.queue`. */
 export function publicOnes(options: CredentialOptions): readonly string[] {
-  return labels.filter((label) => published.has(givenAs(label, options))).map((label) => placeOf[label].join('.'))
+  const own = labels.filter((label) => isPublicOption(givenAs(label, options))).map((label) => placeOf[label].join('.'))
+  const added = Object.entries(options.tokens?.databases ?? {}).flatMap(([database, tokens]) =>
+    (['store', 'storeReadonly'] as const)
+      .filter((name) => isPublicOption(tokens[name]))
+      .map((name) => `tokens.databases.${database}.${name}`),
+  )
+  return [...own, ...added]
+}
+
+function isPublicOption(text: string | undefined): boolean {
+  return text !== undefined && isPublic(text)
 }
 
 /** Returns a copy of the options without public credentials. */
@@ -114,13 +143,22 @@ export function withoutPublicOnes<T extends CredentialOptions>(options: T): T {
   const { tokens, signingKeys } = options
   return {
     ...options,
-    ...(tokens !== undefined && { tokens: withoutPublic(tokens) }),
+    ...(tokens !== undefined && {
+      tokens: {
+        ...withoutPublic(tokens),
+        ...(tokens.databases && {
+          databases: Object.fromEntries(
+            Object.entries(tokens.databases).map(([name, given]) => [name, withoutPublic(given)]),
+          ),
+        }),
+      },
+    }),
     ...(signingKeys !== undefined && { signingKeys: withoutPublic(signingKeys) }),
   }
 }
 
 function withoutPublic<T extends object>(given: T): Partial<T> {
-  return Object.fromEntries(Object.entries(given).filter(([, text]) => !published.has(text))) as Partial<T>
+  return Object.fromEntries(Object.entries(given).filter(([, text]) => !isPublicOption(text))) as Partial<T>
 }
 
 /**
@@ -149,6 +187,20 @@ export function tokensOf(given: CredentialOptions): SandboxTokens {
     queueReadonly: credentialOf('queueReadonlyToken', given),
     mgmtUser: credentialOf('mgmtUser', given),
     mgmtKey: credentialOf('mgmtKey', given),
+    databases: Object.fromEntries((given.databases ?? []).map((name) => [name, databaseTokensOf(name, given)])),
+  }
+}
+
+/** Returns the tokens of an added database: the explicit ones, tokens derived from the secret, or public defaults. */
+function databaseTokensOf(database: string, { secret, name = '', tokens }: CredentialOptions): DatabaseTokens {
+  const given = tokens?.databases?.[database]
+  const token = (label: 'storeToken' | 'readonlyToken', words: string): string =>
+    secret === undefined
+      ? toBase64(utf8(`stuntdouble:${words} token of the database ${database}`))
+      : toBase64Url(derived(secret, `${label} of ${database}`, name))
+  return {
+    store: given?.store ?? token('storeToken', 'standard'),
+    storeReadonly: given?.storeReadonly ?? token('readonlyToken', 'read-only'),
   }
 }
 
@@ -172,6 +224,11 @@ export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
   return { current: key('signingKey'), next: key('nextSigningKey') }
 }
 
+/** Returns the tokens and keys of a sandbox, which are secret, in one list. */
+export function secretTokens({ mgmtUser: _, databases, ...tokens }: SandboxTokens): readonly string[] {
+  return [tokens, ...Object.values(databases)].flatMap((some) => Object.values(some))
+}
+
 /** Returns all credentials in the form of options, so that another sandbox can have the same credentials. */
 export function credentialsOf(given: CredentialOptions): {
   readonly tokens: SandboxTokens
@@ -180,8 +237,12 @@ export function credentialsOf(given: CredentialOptions): {
   return { tokens: tokensOf(given), signingKeys: signingKeysOf(given) }
 }
 
-function labeled(given: CredentialOptions): Readonly<Record<string, string>> {
-  return Object.fromEntries(labels.map((label) => [label, credentialOf(label, given)]))
+function labeled(given: CredentialOptions): Readonly<Record<string, unknown>> {
+  const { databases } = tokensOf(given)
+  return {
+    ...Object.fromEntries(labels.map((label) => [label, credentialOf(label, given)])),
+    ...(Object.keys(databases).length > 0 && { databases }),
+  }
 }
 
 /**
@@ -219,16 +280,22 @@ export function checkSecret(secret: string | undefined): void {
  */
 export function withoutCredentials(
   dump: SandboxDump,
-  { store, regions }: { readonly store: Store; readonly regions: Regions },
+  {
+    databases: [first, ...added],
+    regions,
+  }: { readonly databases: readonly StoreDatabase[]; readonly regions: Regions },
 ): SandboxDump {
-  const { tokens, key } = storeInternals.of(store).engine.access.dump()
-  const users = dump.access.users.map(({ name, rules }) => ({
-    name,
-    rules: rules.filter((rule) => !bytesOf(rule).startsWith('>')),
-  }))
   return {
     ...dump,
-    access: { tokens, key, users },
+    access: withoutPasswords(dump.access, first!),
+    ...(dump.databases && {
+      databases: Object.fromEntries(
+        added.map((database) => {
+          const given = dump.databases![database.name!]!
+          return [database.name, { ...given, access: withoutPasswords(given.access, database) }]
+        }),
+      ),
+    }),
     queue: { ...dump.queue, keys: { ...regions.keysIn(regions.home.name), former: [] } },
     ...(dump.regions && {
       regions: Object.fromEntries(
@@ -239,6 +306,16 @@ export function withoutCredentials(
       ),
     }),
   }
+}
+
+/** Returns the users of a dump without their passwords, and with the tokens of the database that loads them. */
+function withoutPasswords({ users }: AccessDump, { executions }: StoreDatabase): AccessDump {
+  const { tokens, key } = executions.store.access.dump()
+  const own = users.map(({ name, rules }) => ({
+    name,
+    rules: rules.filter((rule) => !bytesOf(rule).startsWith('>')),
+  }))
+  return { tokens, key, users: own }
 }
 
 function derived(secret: string, what: string, name: string): Bytes {

@@ -27,6 +27,7 @@ import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { destinationsInternals } from '../queue/destinations/destinations.js'
 import { faultsInternals } from '../rules/fault-rules.js'
 import { Blocked } from '../store/blocking/blocked.js'
+import type { Store } from '../store/direct-store.js'
 import { beforeLoading, calledTooEarly } from '../store/search/load-search.js'
 import { storeInternals } from '../store/store-internals.js'
 import type { Past } from './past.js'
@@ -186,9 +187,11 @@ export class JournalReplay implements JournalPlayer {
 
   /** Closes all connections. The clients are outside the sandbox, so their connections cannot continue in a fork. */
   #disconnect(): void {
-    const { engine, connections } = storeInternals.of(this.#sandbox.store)
-    connections?.close()
-    for (const blocked of engine.waiting.blocked) blocked.cancel(new SandboxDisposed())
+    for (const store of this.#sandbox.stores) {
+      const { engine, connections } = storeInternals.of(store)
+      connections?.close()
+      for (const blocked of engine.waiting.blocked) blocked.cancel(new SandboxDisposed())
+    }
   }
 
   async #playTo(end: number): Promise<void> {
@@ -357,7 +360,8 @@ export class JournalReplay implements JournalPlayer {
         // The change failed in the recording as well.
       }
     },
-    looked: (key) => void storeInternals.of(this.#sandbox.store).engine.db.find(key as Bytes),
+    looked: (key) => this.#look(key, this.#sandbox.store),
+    lookedIn: ({ database, key }) => this.#look(key, this.#sandbox.storeIn(database)),
     fired: (timer) => this.#fire(timer, false),
     drained: (timer) => this.#fire(timer, true),
     moving: (call) => this.#clock.begin(call),
@@ -411,8 +415,14 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  #command({ rows, isTransaction, user: name, via, cause }: JournaledCommand): void {
-    const { commands, engine } = storeInternals.of(this.#sandbox.store)
+  /** Looks up a key, which removes the key if it has expired. */
+  #look(key: string, store: Store): void {
+    storeInternals.of(store).engine.db.find(key as Bytes)
+  }
+
+  #command({ rows, isTransaction, user: name, via, cause, database }: JournaledCommand): void {
+    const store = database === undefined ? this.#sandbox.store : this.#sandbox.storeIn(database)
+    const { commands, engine } = storeInternals.of(store)
     const user = engine.access.userNamed(name) ?? engine.access.standardUser
     const number = this.#commands.push(undefined) - 1
     try {

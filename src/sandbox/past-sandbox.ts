@@ -1,5 +1,6 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
+import { checkedDatabase } from '../kernel/database-name.js'
 import { type StoreDiff, TrafficLog } from '../kernel/traffic-log.js'
 import { Traffic } from '../report/traffic-view.js'
 import { type CommandArgs, type PlainReply, plainReply } from '../store/direct-store.js'
@@ -16,7 +17,8 @@ import type { ForkOptions } from './past.js'
  */
 interface PastSource<Fork = unknown> {
   readonly asOf: PastView
-  readonly history: StoreHistory
+  /** History of each database, by name. The first database has no name. */
+  readonly histories: ReadonlyMap<string | undefined, StoreHistory>
   readonly traffic: Traffic
   fork(options: Omit<ForkOptions, 'at'>): Promise<Fork>
   /**
@@ -34,15 +36,28 @@ export class PastSandbox<Fork = unknown> {
 
   /** Virtual time in milliseconds since the epoch. */
   readonly now: number
-  /** The data store at that instant. */
+  /** The data store at that instant. If databases were added, this is the first one. */
   readonly store: PastStore
   readonly #told: PastSource<Fork>
 
   /** Use `sandbox.asOf()`. @internal */
   constructor(told: PastSource<Fork>) {
     this.now = told.asOf.at
-    this.store = new PastStore(told)
+    this.store = new PastStore(told, told.histories.get(undefined)!)
     this.#told = told
+  }
+
+  /**
+   * Returns a database at that instant that the option `databases` added.
+   * @throws RangeError when there is no such database
+   * @example
+   * using sandbox = createSandbox({ databases: ['us'] })
+   * expect(sandbox.asOf('-0s').storeIn('us').get('greeting')).toBeNull()
+   */
+  storeIn(database: string): PastStore {
+    const { histories } = this.#told
+    const names = [...histories.keys()].filter((name) => name !== undefined)
+    return new PastStore(this.#told, histories.get(checkedDatabase(database, names))!)
   }
 
   /**
@@ -74,10 +89,12 @@ export class PastStore {
   }
 
   readonly #told: PastSource
+  readonly #history: StoreHistory
 
   /** @internal */
-  constructor(told: PastSource) {
+  constructor(told: PastSource, history: StoreHistory) {
     this.#told = told
+    this.#history = history
   }
 
   /**
@@ -129,11 +146,11 @@ export class PastStore {
   }
 
   #look<T>(read: (store: StoreEngine) => T): T {
-    const { history, asOf, check } = this.#told
+    const { asOf, check } = this.#told
     check()
     const { seq, at } = asOf
-    return history.look(
-      history.countAt((ran) => ran.seq > seq),
+    return this.#history.look(
+      this.#history.countAt((ran) => ran.seq > seq),
       at,
       read,
     )

@@ -7,7 +7,7 @@ import { commandGrid } from '../stats/store-tallies.js'
 import type { LedgerDump } from '../stats/tally-book.js'
 import { minute } from '../stats/usage-calendar.js'
 import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
-import type { SandboxDump } from './sandbox-dump.js'
+import type { DatabaseDump, SandboxDump } from './sandbox-dump.js'
 
 /**
  * Returns a dump with all times moved by `by` milliseconds: its own time, expirations of keys and fields, times of
@@ -29,6 +29,19 @@ export function rebased(dump: SandboxDump, by: number): SandboxDump {
     }),
     counted: shiftedCounts(dump.counted, dump.now, now),
     ...(dump.countedStore && { countedStore: shiftedStoreCounts(dump.countedStore, dump.now, now) }),
+    ...(dump.databases && {
+      databases: Object.fromEntries(
+        Object.entries(dump.databases).map(([name, database]) => [name, shiftedDatabase(database, dump.now, now)]),
+      ),
+    }),
+  }
+}
+
+function shiftedDatabase(dump: DatabaseDump, from: number, to: number): DatabaseDump {
+  return {
+    ...dump,
+    store: shiftedStore(dump.store, to - from),
+    ...(dump.countedStore && { countedStore: shiftedStoreCounts(dump.countedStore, from, to) }),
   }
 }
 

@@ -7,17 +7,16 @@ import { queueSchema } from '../queue/dump/load-queue.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
 import { areOurs, ledgerSchema, storeLedgerSchema } from '../stats/ledger-schema.js'
 import type { Stats } from '../stats/statistics.js'
-import type { StoreLedgerDump } from '../stats/store-ledger.js'
+import type { StoreLedger, StoreLedgerDump } from '../stats/store-ledger.js'
 import { commandGrid } from '../stats/store-tallies.js'
 import type { LedgerDump } from '../stats/tally-book.js'
 import { minute } from '../stats/usage-calendar.js'
 import type { AccessDump } from '../store/access/access-control.js'
 import { ReplyError } from '../store/command/reply.js'
 import { commandTable } from '../store/commands/index.js'
-import type { Store } from '../store/direct-store.js'
 import { storeSchema } from '../store/dump/snapshot-schema.js'
 import type { StoreDump } from '../store/dump/store-dump.js'
-import { storeInternals } from '../store/store-internals.js'
+import type { StoreDatabase } from './databases.js'
 import type { Regions } from './regions.js'
 
 /**
@@ -28,8 +27,8 @@ import type { Regions } from './regions.js'
 export interface SandboxDump {
   /** Marker by which `load()` recognizes a dump of a sandbox. */
   readonly format: 'stuntdouble/sandbox'
-  /** Format version: 1, or 2 if the second region was used. */
-  readonly version: 1 | 2
+  /** Format version: 3 if databases were added, otherwise 2 if the second region was used, otherwise 1. */
+  readonly version: 1 | 2 | 3
   /**
    * Fingerprint of the initial tokens and keys, if the sandbox has a secret. It lets `load()` recognize dumps with the
    * same initial tokens and keys.
@@ -56,53 +55,78 @@ export interface SandboxDump {
   readonly counted: LedgerDump
   /** Counters of the statistics of the data store. Absent if nothing was counted. */
   readonly countedStore?: StoreLedgerDump
+  /** The added databases of the data store, by name. Absent without the option `databases`. */
+  readonly databases?: Readonly<Record<string, DatabaseDump>>
 }
+
+/** The state of one added database of the data store. */
+export type DatabaseDump = Pick<SandboxDump, 'store' | 'access' | 'functions' | 'countedStore'>
 
 const portable = v.custom<PortableString>(isPortable, 'must be a string or { base64: … }')
 const token = v.pipe(v.string(), v.minLength(1))
 
+/** Parts of a dump that each database has. */
+const databaseEntries = {
+  store: storeSchema,
+  access: v.object({
+    tokens: v.object({ standard: token, readOnly: token }),
+    key: portable,
+    users: v.array(v.object({ name: portable, rules: v.array(portable) })),
+  }),
+  functions: v.array(portable),
+  countedStore: v.exactOptional(storeLedgerSchema),
+}
+
 const shape: v.GenericSchema<unknown, SandboxDump> = v.pipe(
   v.object({
     format: v.literal('stuntdouble/sandbox'),
-    version: v.picklist([1, 2]),
+    version: v.picklist([1, 2, 3]),
     seal: v.exactOptional(v.string()),
     now: v.pipe(v.number(), v.minValue(-endOfTime), v.maxValue(endOfTime)),
     loads: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e9)),
-    store: storeSchema,
-    access: v.object({
-      tokens: v.object({ standard: token, readOnly: token }),
-      key: portable,
-      users: v.array(v.object({ name: portable, rules: v.array(portable) })),
-    }),
-    functions: v.array(portable),
+    ...databaseEntries,
     queue: queueSchema,
     regions: v.exactOptional(v.record(v.picklist(queueRegions), queueSchema)),
     counted: ledgerSchema,
-    countedStore: v.exactOptional(storeLedgerSchema),
+    databases: v.exactOptional(v.record(v.string(), v.object(databaseEntries))),
   }),
-  // Code that knows only version 1 ignores `regions`. It would lose the queue of the other region, so a dump with two
-  // regions must have version 2.
+  // Code that knows only version 1 ignores `regions` and `databases`. It would lose them, so a dump with one of them
+  // must have a later version.
   v.forward(
     v.check(
-      ({ version, regions }) => (version === 2) === (regions !== undefined),
-      'version must be 2 if the dump has two regions, otherwise 1',
+      (dump) => dump.version === versionOf(dump),
+      'version must be 3 if the dump has added databases, otherwise 2 if it has two regions, otherwise 1',
     ),
     ['version'],
   ),
 )
 
+/** Returns the format version of a dump with these parts. */
+export function versionOf({ regions, databases }: Pick<SandboxDump, 'regions' | 'databases'>): SandboxDump['version'] {
+  if (databases !== undefined) return 3
+  return regions === undefined ? 1 : 2
+}
+
+/** The sandbox that loads a dump. */
+export interface Loader {
+  readonly home: QueueRegion
+  /** Names of its added databases. */
+  readonly databases: readonly string[]
+}
+
 /**
  * Checks a whole dump before any state changes.
- * @param home home region of the loading sandbox
- * @throws TypeError when the dump is invalid
+ * @throws TypeError when the dump is invalid, or has another home region or other databases than the loading sandbox
  */
-export function checkDump(given: unknown, home?: QueueRegion): asserts given is SandboxDump {
+export function checkDump(given: unknown, loader?: Loader): asserts given is SandboxDump {
   const parsed = v.safeParse(shape, given)
   if (!parsed.success) {
     const [issue] = parsed.issues
     throw invalidDump('a sandbox', { place: v.getDotPath(issue), reason: issue.message })
   }
   const { now, regions } = parsed.output
+  if (loader !== undefined) checkDumpDatabases(parsed.output, loader)
+  const home = loader?.home
   if (home !== undefined && regions?.[home] !== undefined) {
     throw invalidDump('a sandbox', {
       place: `regions.${home}`,
@@ -120,6 +144,16 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
   }
 }
 
+function checkDumpDatabases(dump: SandboxDump, { databases }: Loader): void {
+  const dumped = Object.keys(dump.databases ?? {})
+  if (dumped.length === databases.length && dumped.every((name) => databases.includes(name))) return
+  const listed = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '))
+  throw invalidDump('a sandbox', {
+    place: 'databases',
+    reason: `the dump has other added databases (${listed(dumped)}) than this sandbox (${listed(databases)}). Create the sandbox with databases: ${JSON.stringify(dumped)}.`,
+  })
+}
+
 interface Counters {
   readonly place: string
   /** Length of the intervals in milliseconds. */
@@ -128,38 +162,63 @@ interface Counters {
 }
 
 /** Returns all counters of a dump that a load uses, by the number of their interval. */
-function countersOf({ counted, countedStore, now }: SandboxDump): readonly Counters[] {
+function countersOf({ counted, countedStore, databases, now }: SandboxDump): readonly Counters[] {
   const ringsOf = (place: string, { tallies, rings }: LedgerDump): Counters[] =>
     areOurs(tallies) ? rings.map(([interval, rows]) => ({ place: `${place}.rings`, interval, rows })) : []
-  if (countedStore === undefined) return ringsOf('counted', counted)
-  const { commands, sizes } = countedStore
+  const storeCounters = (place: string, counted: StoreLedgerDump | undefined): Counters[] =>
+    counted === undefined
+      ? []
+      : [
+          ...ringsOf(place, counted),
+          { place: `${place}.commands`, interval: commandGrid(now).interval, rows: counted.commands },
+          { place: `${place}.sizes`, interval: minute, rows: counted.sizes },
+        ]
   return [
     ...ringsOf('counted', counted),
-    ...ringsOf('countedStore', countedStore),
-    { place: 'countedStore.commands', interval: commandGrid(now).interval, rows: commands },
-    { place: 'countedStore.sizes', interval: minute, rows: sizes },
+    ...storeCounters('countedStore', countedStore),
+    ...Object.entries(databases ?? {}).flatMap(([name, database]) =>
+      storeCounters(`databases.${name}.countedStore`, database.countedStore),
+    ),
   ]
 }
 
 interface Parts {
-  readonly store: Store
+  readonly databases: readonly StoreDatabase[]
   readonly stats: Stats
   readonly regions: Regions
 }
 
-export function dumpOf({
-  store,
+/** Returns the state of all databases. */
+export function databasesOf({
+  databases: [first, ...added],
   stats,
-}: Omit<Parts, 'regions'>): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted' | 'countedStore'> {
-  const { engine } = storeInternals.of(store)
-  const countedStore = stats.store.ledger.dump()
+}: Omit<Parts, 'regions'>): DatabaseDump & Pick<SandboxDump, 'counted' | 'databases'> {
+  const { store, access, functions, countedStore } = databaseDump(first!, stats)
   return {
-    store: store.dump(),
-    access: engine.access.dump(),
-    functions: engine.scripts.libraries.all.map(({ code }) => portableString(code)),
+    store,
+    access,
+    functions,
     counted: stats.queue.ledger.dump(),
     ...(countedStore !== undefined && { countedStore }),
+    ...(added.length > 0 && {
+      databases: Object.fromEntries(added.map((database) => [database.name, databaseDump(database, stats)])),
+    }),
   }
+}
+
+function databaseDump({ name, store, executions }: StoreDatabase, stats: Stats): DatabaseDump {
+  const { access, scripts } = executions.store
+  const countedStore = ledgerOf(stats, name).dump()
+  return {
+    store: store.dump(),
+    access: access.dump(),
+    functions: scripts.libraries.all.map(({ code }) => portableString(code)),
+    ...(countedStore !== undefined && { countedStore }),
+  }
+}
+
+function ledgerOf(stats: Stats, database: string | undefined): StoreLedger {
+  return (database === undefined ? stats.store : stats.storeIn(database)).ledger
 }
 
 export function queuesOf({ home, used }: Regions): Pick<SandboxDump, 'queue' | 'regions'> {
@@ -168,13 +227,16 @@ export function queuesOf({ home, used }: Regions): Pick<SandboxDump, 'queue' | '
   return others.length === 0 ? { queue } : { queue, regions: Object.fromEntries(others) }
 }
 
-export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): void {
-  const { engine } = storeInternals.of(store)
-  store.load(dump.store)
-  within('users', () => engine.access.load(dump.access, (name) => engine.knows(name, commandTable)))
-  within('functions', () => engine.scripts.libraries.restore(dump.functions.map(bytesOf), 'flush'))
+export function loadInto({ databases, stats, regions }: Parts, dump: SandboxDump): void {
+  for (const { name, store, executions } of databases) {
+    const given = name === undefined ? dump : dump.databases![name]!
+    const { store: engine } = executions
+    store.load(given.store)
+    within('users', () => engine.access.load(given.access, (command) => engine.knows(command, commandTable)))
+    within('functions', () => engine.scripts.libraries.restore(given.functions.map(bytesOf), 'flush'))
+    if (given.countedStore !== undefined) ledgerOf(stats, name).load(given.countedStore)
+  }
   stats.queue.ledger.load(dump.counted)
-  if (dump.countedStore !== undefined) stats.store.ledger.load(dump.countedStore)
   regions.home.queue.load(dump.queue)
   for (const name of queueRegions) {
     const given = dump.regions?.[name]

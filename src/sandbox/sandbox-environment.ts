@@ -5,38 +5,56 @@ import type { SandboxParts } from './sandbox-parts.js'
 
 /**
  * Returns URLs, tokens and keys in the environment variables that the SDKs read, with the names of all active dialects.
+ * @param database name of the added database to which the variables of the data store belong; default: the first one
  */
 export function environmentOf(
   sandbox: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
+  database?: string,
 ): Record<string, string> {
-  const sets = dialectsOf(sandbox.dialect).map((dialect) => environmentIn(dialect, sandbox, keysIn))
-  return Object.assign({}, ...sets, redisUrlOf(sandbox)) as Record<string, string>
+  const { urls, tokens } = sandbox
+  const { store } = database === undefined ? tokens : tokens.databases[database]!
+  const place = { url: database === undefined ? urls.store : urls.databases[database]!, token: store, database }
+  const sets = dialectsOf(sandbox.dialect).map((dialect) => environmentIn(dialect, sandbox, place, keysIn))
+  return Object.assign({}, ...sets, redisUrlOf(sandbox, place)) as Record<string, string>
+}
+
+/** The database of the data store that an app uses. */
+interface StorePlace {
+  readonly url: string
+  readonly token: string
+  /** Name of an added database. */
+  readonly database: string | undefined
 }
 
 /**
  * Returns the URL for clients of the Redis protocol. Its user name is `{tenant}/default`, or `default` for the tenant
- * `main`.
+ * `main`. For an added database, it is `{tenant}/{database}/default`.
  */
-function redisUrlOf({ options: { urls, name = 'main' }, tokens }: SandboxParts): { REDIS_URL?: string } {
+function redisUrlOf(
+  { options: { urls, name = 'main' } }: SandboxParts,
+  { token, database }: StorePlace,
+): { REDIS_URL?: string } {
   const redis = urls?.redis
   if (redis === undefined) return {}
   const url = new URL(redis)
-  if (urls?.redisNoAuth === true && name === 'main') return { REDIS_URL: url.href }
-  url.username = encodeURIComponent(name === 'main' ? 'default' : `${name}/default`)
-  url.password = encodeURIComponent(tokens.store)
+  const user = name === 'main' ? 'default' : `${name}/default`
+  if (urls?.redisNoAuth === true && name === 'main' && database === undefined) return { REDIS_URL: url.href }
+  url.username = encodeURIComponent(database === undefined ? user : `${name}/${database}/default`)
+  url.password = encodeURIComponent(token)
   return { REDIS_URL: url.href }
 }
 
 function environmentIn(
   { environment }: Dialect,
   { queue, urls, tokens }: SandboxParts,
+  store: StorePlace,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
   const { current, next } = queue.signingKeys
   const env: Record<string, string> = {}
-  for (const name of environment.storeUrl) env[name] = urls.store
-  for (const name of environment.storeToken) env[name] = tokens.store
+  for (const name of environment.storeUrl) env[name] = store.url
+  for (const name of environment.storeToken) env[name] = store.token
   env[environment.disableTelemetry] = '1'
   env[environment.queueUrl] = urls.queue
   env[environment.queueToken] = tokens.queue

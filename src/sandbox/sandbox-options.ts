@@ -1,6 +1,6 @@
 import type { ClockMode } from '../kernel/clock.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
-import { checkOptionNames, didYouMean, unknownOptions } from '../kernel/nearest-name.js'
+import { checkOptionNames, didYouMean, type OptionNames, unknownOptions } from '../kernel/nearest-name.js'
 import { shownValue } from '../kernel/shown-value.js'
 import type { Policy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
@@ -9,7 +9,8 @@ import { type Dialect, type DialectName, neutralDialect } from '../protocol/dial
 import type { DeliveryHosts } from '../queue/destinations/destinations.js'
 import type { SignatureWindow, SigningKeyPair } from '../queue/signing/signing.js'
 import type { Embed } from '../store/values/search-definition.js'
-import { checkSecret, type SandboxTokens } from './credentials.js'
+import { checkSecret, type DatabaseTokens, type TokenOptions } from './credentials.js'
+import { checkDatabases } from './databases.js'
 
 /** Options of `createSandbox()`. */
 export interface SandboxOptions {
@@ -40,8 +41,17 @@ export interface SandboxOptions {
   readonly dialect?: DialectName | Dialect
   /** Policies that differ from the defaults, by name. */
   readonly policy?: Partial<Policy>
+  /**
+   * Names of databases that are added to the data store, up to 16. `sandbox.storeIn(name)` returns an added database.
+   * `sandbox.store` stays the first database and has no name. All databases share the clock, faults and traffic log.
+   * @example
+   * using sandbox = createSandbox({ databases: ['eu', 'us'] })
+   * sandbox.storeIn('us').run('SET', 'greeting', 'hello')
+   * expect(sandbox.storeIn('eu').get('greeting')).toBeNull()
+   */
+  readonly databases?: readonly string[] | undefined
   /** Tokens that clients authenticate with. An omitted token is derived from `secret`, or is a public default. */
-  readonly tokens?: Partial<SandboxTokens> | undefined
+  readonly tokens?: TokenOptions | undefined
   /** Keys that sign deliveries. An omitted key is derived from `secret`, or is a public default. */
   readonly signingKeys?: Partial<SigningKeyPair> | undefined
   /**
@@ -92,6 +102,7 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   clock: true,
   dialect: true,
   policy: true,
+  databases: true,
   tokens: true,
   signingKeys: true,
   secret: true,
@@ -162,12 +173,30 @@ export function signatureWindowOf({ signatureWindow, clock }: SandboxOptions): S
 /** Names of the options inside other options. The compiler reports a name that is missing here. */
 const nestedNames: {
   readonly urls: Readonly<Record<keyof UrlOptions, true>>
-  readonly tokens: Readonly<Record<keyof SandboxTokens, true>>
+  readonly tokens: Readonly<Record<keyof TokenOptions, true>>
   readonly signingKeys: Readonly<Record<keyof SigningKeyPair, true>>
 } = {
-  urls: { base: true, store: true, queue: true, mgmt: true, regions: true, redis: true, redisNoAuth: true },
-  tokens: { store: true, storeReadonly: true, queue: true, queueReadonly: true, mgmtUser: true, mgmtKey: true },
+  urls: { base: true, store: true, queue: true, mgmt: true, regions: true, databases: true, redis: true, redisNoAuth: true },
+  tokens: {
+    store: true,
+    storeReadonly: true,
+    queue: true,
+    queueReadonly: true,
+    mgmtUser: true,
+    mgmtKey: true,
+    databases: true,
+  },
   signingKeys: { current: true, next: true },
+}
+
+const databaseTokens: OptionNames<DatabaseTokens> = { store: true, storeReadonly: true }
+
+/** Checks that all values are texts that are not empty. */
+function checkTexts(option: string, texts: object): void {
+  for (const [name, text] of Object.entries(texts)) {
+    if (text === undefined || (typeof text === 'string' && text !== '')) continue
+    throw new TypeError(`${option}.${name} must be a string that is not empty (got ${shownValue(text)}).`)
+  }
 }
 
 /**
@@ -175,6 +204,7 @@ const nestedNames: {
  * @throws TypeError when a name or value is invalid; the message suggests the nearest name
  */
 export function checkNested(options: SandboxOptions): void {
+  checkDatabases(options.databases)
   for (const [option, names] of Object.entries(nestedNames) as [keyof typeof nestedNames, object][]) {
     const nested: unknown = options[option]
     if (nested === undefined) continue
@@ -185,21 +215,37 @@ export function checkNested(options: SandboxOptions): void {
     }
     checkOptionNames(option, nested, Object.keys(names))
     for (const [name, text] of Object.entries(nested)) {
-      if (text === undefined || name === 'regions') continue
+      if (text === undefined || name === 'regions' || name === 'databases') continue
       const isSwitch = name === 'redisNoAuth'
       if (isSwitch ? typeof text !== 'boolean' : typeof text !== 'string' || text === '') {
         const expected = isSwitch ? 'true or false' : 'a string that is not empty'
         throw new TypeError(`${option}.${name} must be ${expected} (got ${shownValue(text)}).`)
       }
-      // The message must not contain the token, which only differs from the intended one by a space.
-      if (option === 'tokens' && text !== text.trim())
-        throw new TypeError(`tokens.${name} must not begin or end with white space, because clients do not send it.`)
+      if (option === 'tokens') checkEnds(`tokens.${name}`, text)
     }
   }
-  const { urls, dialect, policy } = options
+  const { urls, tokens, dialect, policy, databases = [] } = options
+  if (urls?.databases !== undefined) {
+    checkOptionNames('urls.databases', urls.databases, databases)
+    checkTexts('urls.databases', urls.databases)
+  }
+  if (tokens?.databases !== undefined) {
+    checkOptionNames('tokens.databases', tokens.databases, databases)
+    for (const [name, given] of Object.entries(tokens.databases)) {
+      checkOptionNames(`tokens.databases.${name}`, given, databaseTokens)
+      checkTexts(`tokens.databases.${name}`, given)
+      for (const [key, token] of Object.entries(given)) checkEnds(`tokens.databases.${name}.${key}`, token)
+    }
+  }
   if (urls?.regions !== undefined) checkOptionNames('urls.regions', urls.regions, queueRegions)
   if (typeof dialect === 'object') checkDialect(dialect)
   policyWith(policy)
+}
+
+/** Checks a token. The message must not contain it, because it differs from the intended token only by a space. */
+function checkEnds(name: string, token: string | undefined): void {
+  if (token === undefined || token === token.trim()) return
+  throw new TypeError(`${name} must not begin or end with white space, because clients do not send it.`)
 }
 
 /**

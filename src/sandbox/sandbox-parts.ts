@@ -25,10 +25,14 @@ export interface SandboxParts {
   readonly clock: Clock
   readonly traffic: Traffic
   readonly store: Store
+  /** All databases of the data store. The first is `store`. */
+  readonly stores: readonly Store[]
   readonly queue: Queue
   readonly queues: readonly Queue[]
   readonly destinations: Destinations
   readonly outbound: Outbound
   readonly faults: Faults
+  /** Returns an added database. @throws RangeError when there is no such database */
+  storeIn(database: string): Store
   exchange(call: RawRequest): RawResponse | Promise<RawResponse>
 }

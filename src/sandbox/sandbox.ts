@@ -8,6 +8,7 @@ import {
 import { Account } from '../kernel/account.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { type Clock, goOn } from '../kernel/clock.js'
+import { checkedDatabase } from '../kernel/database-name.js'
 import { Gate } from '../kernel/gate.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
@@ -37,12 +38,20 @@ import type { Traffic } from '../report/traffic-view.js'
 import type { Faults } from '../rules/fault-rules.js'
 import type { Stats } from '../stats/statistics.js'
 import type { Store } from '../store/direct-store.js'
-import { storeInternals } from '../store/store-internals.js'
 import type { Workflow } from '../workflow/direct-workflows.js'
 import { asOf } from './as-of.js'
 import { checkSandboxInvariants, timelineAround } from './check-invariants.js'
-import { type CoreState, createCore, dialectsSeen, disposeCore, type ExternalStore, type SandboxCore } from './core.js'
+import {
+  type CoreState,
+  createCore,
+  dialectsSeen,
+  disposeCore,
+  type ExternalStore,
+  presentTokens,
+  type SandboxCore,
+} from './core.js'
 import { credentialsOf, type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
+import type { StoreDatabase } from './databases.js'
 import { replaceDestinations } from './fork-destinations.js'
 import { JournalReplay } from './journal-replay.js'
 import {
@@ -58,7 +67,7 @@ import {
 import { PastSandbox } from './past-sandbox.js'
 import { rejectAhead, resumption, shiftedTo } from './rebase-time.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
-import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './sandbox-dump.js'
+import { checkDump, databasesOf, loadInto, queuesOf, type SandboxDump, versionOf } from './sandbox-dump.js'
 import { environmentOf } from './sandbox-environment.js'
 import { type SandboxOrigin, sandboxInternals } from './sandbox-internals.js'
 import {
@@ -69,7 +78,7 @@ import {
   signatureWindowOf,
 } from './sandbox-options.js'
 
-export type { SandboxTokens } from './credentials.js'
+export type { DatabaseTokens, SandboxTokens, TokenOptions } from './credentials.js'
 export type { LoadOptions, SandboxOptions } from './sandbox-options.js'
 export { defaultStart } from './sandbox-options.js'
 
@@ -137,6 +146,11 @@ export class Sandbox {
     this.#room = room
     this.#elsewhere = elsewhere
     checkOptions(options)
+    if (elsewhere !== undefined && options.databases !== undefined) {
+      throw new TypeError(
+        'databases must be omitted with a real Redis, which has one database. Create a sandbox for each Redis, or use createSandbox({ databases }).',
+      )
+    }
     sandboxInternals.attach(this, {
       journal: () => this.#world.journal,
       beginning: () => this.#beginning,
@@ -153,7 +167,7 @@ export class Sandbox {
     this.dialect = dialectOf(options.dialect ?? 'auto')
     this.policy = policyWith(options.policy)
     this.#forks = new Account(this.policy.maxForkBytes ?? Number.POSITIVE_INFINITY)
-    this.urls = sandboxUrlsOf(options.urls, options.name)
+    this.urls = sandboxUrlsOf(options.urls, options.name, options.databases)
     this.#locate = locator(this.urls)
     const realMgmtUrls = dialectsOf(this.dialect).flatMap(({ realMgmtUrl }) => realMgmtUrl ?? [])
     this.#relocate = relocator(this.urls, this.urls, realMgmtUrls)
@@ -164,8 +178,9 @@ export class Sandbox {
 
   /** Tokens that clients authenticate with. `store.resetPassword()` replaces the tokens of the data store. */
   get tokens(): SandboxTokens {
-    const { standard, readOnly } = storeInternals.of(this.#world.store).engine.access.tokens
-    return { ...this.#initialTokens, store: standard, storeReadonly: readOnly }
+    const [first, ...added] = this.#world.databases
+    const databases = Object.fromEntries(added.map((database) => [database.name, presentTokens(database)]))
+    return { ...this.#initialTokens, ...presentTokens(first), databases }
   }
 
   /** The virtual clock: `advance`, `advanceTo`, `drain`, `pending`, `follow`. */
@@ -265,9 +280,48 @@ export class Sandbox {
     return environmentOf(this, (region) => this.#world.regions.keysIn(region))
   }
 
-  /** The data store, for direct commands. */
+  /**
+   * Returns the environment variables of `env` for an app that uses an added database: with the URL and the tokens of
+   * this database.
+   * @throws RangeError when there is no such database
+   * @example
+   * using sandbox = createSandbox({ databases: ['us'] })
+   * const env = sandbox.envFor({ database: 'us' })
+   */
+  envFor(options: { readonly database: string }): Readonly<Record<string, string>> {
+    checkOptionNames('sandbox.envFor()', options, { database: true })
+    return environmentOf(this, (region) => this.#world.regions.keysIn(region), this.#databaseAt(options.database).name)
+  }
+
+  /**
+   * The data store, for direct commands. If databases were added with the option `databases`, this is the first
+   * database, which has no name.
+   */
   get store(): Store {
     return this.#world.store
+  }
+
+  /**
+   * Returns a database that the option `databases` added. The databases share clock, destinations, faults and traffic
+   * log. Each has its own keys, users, tokens, limits and random draws.
+   * @param database name of the database
+   * @throws RangeError when there is no such database
+   * @example
+   * using sandbox = createSandbox({ databases: ['eu', 'us'] })
+   * expect(sandbox.storeIn('us')).not.toHaveKey('greeting')
+   */
+  storeIn(database: string): Store {
+    return this.#databaseAt(database).store
+  }
+
+  /** All databases of the data store. The first is `store`. */
+  get stores(): readonly Store[] {
+    return this.#world.databases.map(({ store }) => store)
+  }
+
+  #databaseAt(given: string): StoreDatabase {
+    const name = checkedDatabase(given, this.options.databases ?? [])
+    return this.#world.databases.find((database) => database.name === name)!
   }
 
   /**
@@ -373,9 +427,10 @@ export class Sandbox {
   dump(): SandboxDump {
     const seal = this.#seal
     const queues = queuesOf(this.#world.regions)
-    const version = queues.regions === undefined ? 1 : 2
+    const databases = databasesOf({ databases: this.#world.databases, stats: this.stats })
+    const version = versionOf({ ...queues, ...databases })
     const format = { format: 'stuntdouble/sandbox', version, ...(seal !== undefined && { seal }) } as const
-    return { ...format, now: this.clock.now(), loads: this.#loads, ...dumpOf(this), ...queues }
+    return { ...format, now: this.clock.now(), loads: this.#loads, ...databases, ...queues }
   }
 
   /**
@@ -395,7 +450,7 @@ export class Sandbox {
   load(given: SandboxDump, options: LoadOptions = {}): void {
     checkOptionNames('sandbox.load()', options, { at: true, rebaseTime: true })
     const { at, rebaseTime = false } = options
-    checkDump(given, homeRegionOf(this.policy))
+    checkDump(given, { home: homeRegionOf(this.policy), databases: this.options.databases ?? [] })
     const goesOn = resumption(given, { at, clock: this.options.clock, now: this.clock.now() })
     const dump = rebaseTime ? shiftedTo(given, goesOn) : given
     if (this.options.clock === 'real') rejectAhead(dump, goesOn)
@@ -430,7 +485,7 @@ export class Sandbox {
    */
   asOf(instant: PastInstant): PastSandbox<Sandbox> {
     const world = this.#world
-    const { journal, traffic, history } = world
+    const { journal, traffic, databases } = world
     const cut = cutAt(instant, world, this.#renewed)
     const fork = async (options: Omit<ForkOptions, 'at'>): Promise<Sandbox> => {
       checkFork(options, 'at')
@@ -439,7 +494,7 @@ export class Sandbox {
     }
     return new PastSandbox({
       asOf: asOf(cut, journal!, traffic),
-      history,
+      histories: new Map(databases.map(({ name, history }) => [name, history])),
       traffic,
       fork,
       check: () => checkJournaled(journal!),
@@ -536,13 +591,13 @@ export class Sandbox {
 
   async #become({ start, inputs, ...past }: Past, origin: Sandbox): Promise<void> {
     const publishers = origin.destinations
-    const { executions: there } = origin.#world
-    await this.#played(start, start.options ?? origin.options, async ({ journal, destinations, executions }) => {
+    const { databases: lenders, log: lent } = origin.#world
+    await this.#played(start, start.options ?? origin.options, async ({ journal, destinations, databases, log }) => {
       destinationsInternals.of(destinations).inherit(publishers)
-      executions.borrow(there)
+      for (const [index, { executions }] of databases.entries()) executions.borrow(lenders[index]!.executions)
       await new JournalReplay(this, journal!, inputs).play(past)
-      executions.borrow(undefined)
-      executions.traffic.shareWith(there.traffic)
+      for (const { executions } of databases) executions.borrow(undefined)
+      log.shareWith(lent)
       destinationsInternals.of(destinations).settleIn()
     })
   }

@@ -120,8 +120,9 @@ export function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
 /** Sends an HTTP request like an app and checks the response. While it waits for the response, virtual time moves. */
 export async function request(given: RequestStep, stage: StepContext): Promise<void> {
   const { sandbox } = stage
-  const address = { store: sandbox.urls.store, queue: sandbox.urls.queue, stats: sandbox.urls.mgmt }
-  const { body, path } = given
+  const { body, path, database } = given
+  const store = database === undefined ? sandbox.urls.store : sandbox.urls.databases[database]!
+  const address = { store, queue: sandbox.urls.queue, stats: sandbox.urls.mgmt }
   const method = given.method ?? (body === undefined ? 'GET' : 'POST')
   const isJson = body !== undefined && typeof body !== 'string'
   const answer = sandbox
@@ -179,19 +180,14 @@ async function untilSettled<T>(work: Promise<T>, { clock }: Sandbox): Promise<T 
   return undefined
 }
 
-function authorization({ service, token = 'standard' }: RequestStep, sandbox: Sandbox): ScenarioHeaders {
+function authorization({ service, token = 'standard', database }: RequestStep, sandbox: Sandbox): ScenarioHeaders {
   if (token === 'none') return {}
   const { tokens } = sandbox
+  const own = database === undefined ? tokens : tokens.databases[database]!
   if (service === 'stats') return { authorization: `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}` }
   const readOnly = token === 'read-only'
   const chosen =
-    service === 'store'
-      ? readOnly
-        ? tokens.storeReadonly
-        : tokens.store
-      : readOnly
-        ? tokens.queueReadonly
-        : tokens.queue
+    service === 'store' ? (readOnly ? own.storeReadonly : own.store) : readOnly ? tokens.queueReadonly : tokens.queue
   return { authorization: `Bearer ${chosen}` }
 }
 

@@ -51,15 +51,17 @@ const judgesByName: Judges = {
     const arrived = sandbox.traffic.ofType('attempt').filter(({ url }) => fits(url)).length
     return tallied(`${plural(times, 'delivery', 'deliveries')} at ${at}`, arrived, times)
   },
-  executed: ({ argv: words, times }, { sandbox }) => {
+  executed: ({ argv: words, times, database }, { sandbox }) => {
     const given = times === undefined || times === 0 ? words : [...words, { times }]
-    const expected = `executed ${words.join(' ')}${times === undefined ? '' : `, ${times} times`}`
-    return verdictOf(expected, evaluators.toHaveExecuted(sandbox, ...(given as never[])), times === 0)
+    const expected = `executed ${words.join(' ')}${times === undefined ? '' : `, ${times} times`}${inDatabase(database)}`
+    const subject = database === undefined ? sandbox : sandbox.storeIn(database)
+    return verdictOf(expected, evaluators.toHaveExecuted(subject, ...(given as never[])), times === 0)
   },
-  key: ({ name, absent, ttl, ...pattern }, { sandbox }) => {
+  key: ({ name, absent, ttl, database, ...pattern }, { sandbox }) => {
     const wanted = { ...pattern, ...(ttl !== undefined && { ttl: ttl as Duration | null }) }
-    const expected = `key ${name}${absent ? ' absent' : fieldsText(wanted)}`
-    return verdictOf(expected, evaluators.toHaveKey(sandbox, ...([name, wanted] as never[])), absent === true)
+    const expected = `key ${name}${inDatabase(database)}${absent ? ' absent' : fieldsText(wanted)}`
+    const subject = database === undefined ? sandbox : sandbox.storeIn(database)
+    return verdictOf(expected, evaluators.toHaveKey(subject, ...([name, wanted] as never[])), absent === true)
   },
   deadLetters: (count, { sandbox }) => tallied(plural(count, 'dead letter'), sandbox.queue.deadLetters.length, count),
   pending: (count, { sandbox }) =>
@@ -78,6 +80,10 @@ const judgesByName: Judges = {
       : { holds: false, expected, explanation: `The clock shows ${iso(now)}.` }
   },
   invariants: (names, { sandbox }) => judgeInvariants(names, sandbox),
+}
+
+function inDatabase(database: string | undefined): string {
+  return database === undefined ? '' : ` in database ${database}`
 }
 
 function patternJudge(expected: string, judgeOf: Evaluator) {

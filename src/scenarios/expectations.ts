@@ -73,7 +73,12 @@ export interface ExpectationValues {
   /** A URL, and the exact number of deliveries that must reach it. The responses do not matter. */
   readonly reached: { readonly url: string; readonly times: number }
   /** Command that the store ran for an app. Commands of scenario steps do not count. */
-  readonly executed: { readonly argv: readonly (string | number)[]; readonly times?: number }
+  readonly executed: {
+    readonly argv: readonly (string | number)[]
+    readonly times?: number
+    /** Added database that ran the command. Default: all databases count. */
+    readonly database?: string
+  }
   /** Name and properties of a key in the store. With `absent`, the store must not contain the key. */
   readonly key: {
     readonly name: string
@@ -81,6 +86,8 @@ export interface ExpectationValues {
     readonly value?: unknown
     readonly ttl?: string | number | null
     readonly type?: string
+    /** Added database that contains the key. Default: the first database. */
+    readonly database?: string
   }
   /** Exact number of dead letters. */
   readonly deadLetters: number
@@ -185,6 +192,7 @@ const requestPattern: Entries = {
   body: any,
   status: count,
   response: any,
+  database: text,
 }
 
 const outboundPattern: Entries = {
@@ -205,8 +213,9 @@ export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
     argv: scenarioArgv,
     via: v.picklist(['request', 'pipeline', 'transaction', 'resp', 'direct']),
     error: text,
+    database: text,
   },
-  keyspace: { key: text, event: text, reason: text },
+  keyspace: { key: text, event: text, reason: text, database: text },
   published: publishedPattern,
   attempt: {
     to: text,
@@ -224,7 +233,7 @@ export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   'dead-letter': { to: text, status: count, error: text, kind },
   'bulk-action': { resource: v.picklist(['messages', 'runs']), state: text, total: count, filter: anyFilters },
   workflow: { runId: text, state: text, to: text },
-  fault: { point: text, fault: text, target: text },
+  fault: { point: text, fault: text, target: text, database: text },
   'flow-control': { decision: v.picklist(['held', 'admitted']), flowControlKey: text, reason: text },
 }
 
@@ -347,7 +356,8 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
   executed: {
     summary: 'The store ran this command for an app. Commands of scenario steps do not count.',
     example: { argv: ['INCR', 'charges'], times: 1 },
-    schema: () => v.strictObject({ argv: scenarioArgv, times: v.exactOptional(count) }),
+    schema: () =>
+      v.strictObject({ argv: scenarioArgv, times: v.exactOptional(count), database: v.exactOptional(name) }),
   },
   key: {
     summary: 'The store contains this key. With `absent`, the store does not contain it.',
@@ -361,6 +371,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
         ),
         ttl: v.exactOptional(v.nullable(duration)),
         type: v.exactOptional(text),
+        database: v.exactOptional(name),
       }),
   },
   deadLetters: { summary: 'There are exactly this many dead letters.', example: 0, schema: () => count },

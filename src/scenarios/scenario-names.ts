@@ -13,6 +13,7 @@ interface KnownNames {
   readonly schedules: Set<string>
   readonly flowControl: Set<string>
   readonly faults: Set<string>
+  readonly databases: Set<string>
 }
 
 type Kind = keyof KnownNames
@@ -24,6 +25,7 @@ const nouns: Readonly<Record<Kind, string>> = {
   schedules: 'schedule',
   flowControl: 'flow-control key',
   faults: 'fault rule',
+  databases: 'database',
 }
 
 /**
@@ -61,6 +63,7 @@ export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
     schedules: new Set((given.schedules ?? []).map(({ id }) => id)),
     flowControl: new Set(Object.keys(given.flowControl ?? {})),
     faults: new Set(faults.flatMap(({ name }) => name ?? [])),
+    databases: new Set(scenario.databases),
   }
   const { destinations = [], outbound = [] } = scenario
   if (faults.length + steps.length + expect.length + destinations.length + outbound.length === 0) {
@@ -69,8 +72,8 @@ export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
   const makesRequests = steps.some((step) => 'request' in step)
   const missing = (kind: Kind, name: string, place: ValuePath): void => {
     // A step that sends an HTTP request may create any resource. If the scenario has such a step, check only names of
-    // messages and fault rules, because a request cannot define these names.
-    if (known[kind].has(name) || (makesRequests && kind !== 'messages' && kind !== 'faults')) return
+    // messages, fault rules and databases, because a request cannot define these names.
+    if (known[kind].has(name) || (makesRequests && !['messages', 'faults', 'databases'].includes(kind))) return
     const near = nearestName(name, known[kind])
     const names = [...known[kind]]
     const hint =
@@ -81,6 +84,9 @@ export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
           : `No ${nouns[kind]} exists at this point of the scenario.`
     problems.push({ place, sentence: `there is no ${nouns[kind]} ${JSON.stringify(name)}. ${hint}` })
   }
+  for (const name of Object.keys(given.databases ?? {})) missing('databases', name, ['given', 'databases', name])
+  for (const [index, { match }] of faults.entries())
+    if (match?.database !== undefined) missing('databases', match.database, ['faults', index, 'match', 'database'])
   for (const [index, { to }] of (given.schedules ?? []).entries())
     checkDestination(to, ['given', 'schedules', index, 'to'], missing)
   for (const [index, step] of steps.entries()) checkStep(step, ['steps', index], known, missing)
@@ -102,6 +108,8 @@ function checkStep(step: ScenarioStep, place: ValuePath, known: KnownNames, miss
     if (value !== 'all' || kind !== 'messages') missing(kind, value as string, at)
     return
   }
+  const { database } = value as { readonly database?: string }
+  if (database !== undefined) missing('databases', database, [...at, 'database'])
   if ('publish' in step) {
     const { to, as, queue, flowControlKey } = step.publish
     checkDestination(to, [...at, 'to'], missing)
@@ -128,8 +136,9 @@ function checkExpectation(expectation: Expectation, place: ValuePath, missing: M
   const [name, value] = expectationOf(expectation)
   const patterns = Array.isArray(value) ? value : [value]
   for (const [index, pattern] of patterns.entries()) {
-    const message = (pattern as { message?: unknown } | null)?.message
-    if (typeof message !== 'string') continue
-    missing('messages', message, [...place, name, ...(Array.isArray(value) ? [index] : []), 'message'])
+    const { message, database } = Object(pattern) as { readonly message?: unknown; readonly database?: unknown }
+    const at = [...place, name, ...(Array.isArray(value) ? [index] : [])]
+    if (typeof message === 'string') missing('messages', message, [...at, 'message'])
+    if (typeof database === 'string') missing('databases', database, [...at, 'database'])
   }
 }

@@ -94,6 +94,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     schema: () =>
       v.strictObject({
         service: v.picklist(['store', 'queue', 'stats']),
+        database: v.exactOptional(named('Added database of the store. Default: the first database.')),
         path: v.pipe(v.string(), v.regex(/^\//, 'must begin with /')),
         method: v.exactOptional(v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])),
         headers: v.exactOptional(headers),
@@ -109,12 +110,15 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: request,
   },
   command: {
-    summary: 'Runs a command of the store. It counts as a command of the test, not of an app.',
+    summary:
+      'Runs a command of the store, or of an added `database`. It counts as a command of the test, not of an app.',
     example: ['SET', 'stock', 3],
-    schema: () => scenarioArgv,
-    run(argv, { sandbox }) {
-      const run = () => sandbox.store.run(...argv)
-      return searchLoading(argv.map(String), storeInternals.of(sandbox.store).engine)?.then(run) ?? run()
+    schema: () => v.union([scenarioArgv, v.strictObject({ database: named('Added database.'), argv: scenarioArgv })]),
+    run(command, { sandbox }) {
+      const { argv, database } = 'argv' in command ? command : { argv: command, database: undefined }
+      const store = database === undefined ? sandbox.store : sandbox.storeIn(database)
+      const run = () => store.run(...argv)
+      return searchLoading(argv.map(String), storeInternals.of(store).engine)?.then(run) ?? run()
     },
   },
   advance: {
@@ -255,10 +259,10 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: (_, { sandbox }) => sandbox.queue.signingKeys.rotate(),
   },
   resetPassword: {
-    summary: 'Resets the password of the store: its tokens are revoked.',
+    summary: 'Resets the password of the store, or of an added `database`: its tokens are revoked.',
     example: true,
-    schema: () => yes,
-    run: (_, { sandbox }) => sandbox.store.resetPassword(),
+    schema: () => v.union([yes, v.strictObject({ database: named('Added database.') })]),
+    run: (given, { sandbox }) => (given === true ? sandbox.store : sandbox.storeIn(given.database)).resetPassword(),
   },
   addFaults: {
     summary: 'Adds fault rules. Their time windows are relative to this step.',

@@ -8,15 +8,17 @@ import { bytesOf } from '../kernel/portable.js'
 import { policySchema } from '../policy/schema.js'
 import { dialectNames } from '../protocol/dialect.js'
 import { engineOf } from '../queue/direct-queue.js'
+import { checkDatabases } from '../sandbox/databases.js'
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js'
 import { recordInternal } from '../sandbox/sandbox-internals.js'
+import type { Store } from '../store/direct-store.js'
 import { storedValue } from '../store/dump/portable-values.js'
 import type { DumpedKey } from '../store/dump/store-dump.js'
 import { searchLoading } from '../store/search/load-search.js'
 import { createSchedule } from './actions.js'
 import { expectationList } from './expectations.js'
 import { outboundScript, ruleList, script } from './fault-schemas.js'
-import { placeText, problemsOf, type ScenarioProblem } from './problems.js'
+import { placeText, problemsOf, type ScenarioProblem, type ValuePath } from './problems.js'
 import { nameProblems } from './scenario-names.js'
 import { members, scheduleEntries, stepKinds, stepNames } from './scenario-steps.js'
 import {
@@ -31,7 +33,7 @@ import {
   secondsOf,
   url,
 } from './values.js'
-import type { Scenario, ScenarioDestination } from './written-scenario.js'
+import type { Scenario, ScenarioDestination, ScenarioGiven } from './written-scenario.js'
 
 const stepSchema = (): v.GenericSchema =>
   v.union(
@@ -47,15 +49,25 @@ const flowEntries = (): Record<string, v.GenericSchema> => ({
   paused: v.exactOptional(v.boolean()),
 })
 
+const contentEntries = {
+  store: v.exactOptional(
+    v.pipe(
+      v.looseObject({ format: v.literal('stuntdouble/store'), keys: v.array(v.looseObject({})) }),
+      v.description('Result of store.dump().'),
+    ),
+  ),
+  commands: v.exactOptional(v.pipe(v.array(scenarioArgv), v.description('Commands of the store, run in order.'))),
+}
+
 const givenSchema = (): v.GenericSchema =>
   v.strictObject({
-    store: v.exactOptional(
+    ...contentEntries,
+    databases: v.exactOptional(
       v.pipe(
-        v.looseObject({ format: v.literal('stuntdouble/store'), keys: v.array(v.looseObject({})) }),
-        v.description('Result of store.dump().'),
+        v.record(v.string(), v.strictObject(contentEntries)),
+        v.description('Content of the added databases, by name.'),
       ),
     ),
-    commands: v.exactOptional(v.pipe(v.array(scenarioArgv), v.description('Commands of the store, run in order.'))),
     urlGroups: v.exactOptional(v.record(v.string(), members)),
     queues: v.exactOptional(
       v.record(
@@ -135,6 +147,16 @@ export const scenarioSchema: () => v.GenericSchema = once(() =>
     policy: v.exactOptional(
       v.pipe(policySchema(), v.description('Policies that differ from their defaults, by name.')),
     ),
+    databases: v.exactOptional(
+      v.pipe(
+        v.array(v.string()),
+        v.rawCheck(({ dataset, addIssue }) => {
+          const problem = dataset.typed ? databaseProblem(dataset.value) : undefined
+          if (problem !== undefined) addIssue({ message: problem })
+        }),
+        v.description('Names of databases that are added to the data store.'),
+      ),
+    ),
     given: v.exactOptional(v.pipe(givenSchema(), v.description('Initial state.'))),
     destinations: v.exactOptional(
       v.pipe(v.array(destinationSchema()), v.description('Destinations of deliveries, and how they respond.')),
@@ -161,9 +183,28 @@ export function scenarioProblems(given: unknown): readonly ScenarioProblem[] {
   return [...dumpProblems(given as Scenario), ...nameProblems(given as Scenario)]
 }
 
-/** Returns a problem for each key in the `store` dump of the initial state that cannot be loaded. */
+/** Returns the problem of a list of databases as the end of a sentence about it, or `undefined`. */
+function databaseProblem(databases: readonly string[]): string | undefined {
+  try {
+    checkDatabases(databases)
+    return undefined
+  } catch (error) {
+    return (error as Error).message.replace(/^databases:? /, '')
+  }
+}
+
+/** Returns a problem for each key in the dumps of the initial state that cannot be loaded. */
 function dumpProblems({ given }: Scenario): readonly ScenarioProblem[] {
-  const { keys } = (given?.store ?? { keys: [] }) as { keys: readonly DumpedKey[] }
+  return [
+    ...keyProblems(given?.store, ['given', 'store']),
+    ...Object.entries(given?.databases ?? {}).flatMap(([name, { store }]) =>
+      keyProblems(store, ['given', 'databases', name, 'store']),
+    ),
+  ]
+}
+
+function keyProblems(store: object | undefined, place: ValuePath): readonly ScenarioProblem[] {
+  const { keys } = (store ?? { keys: [] }) as { keys: readonly DumpedKey[] }
   return keys.flatMap((dumped, index) => {
     try {
       bytesOf(dumped.key)
@@ -172,7 +213,7 @@ function dumpProblems({ given }: Scenario): readonly ScenarioProblem[] {
     } catch (error) {
       return [
         {
-          place: ['given', 'store', 'keys', index],
+          place: [...place, 'keys', index],
           sentence: `must be a key of a dump: ${(error as Error).message}`,
         },
       ]
@@ -235,12 +276,13 @@ function oddValue(value: unknown, path: string, depth: number): string | undefin
 }
 
 export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
-  const { seed, startAt, dialect, policy, given } = scenario
+  const { seed, startAt, dialect, policy, databases, given } = scenario
   return {
     ...(seed !== undefined && { seed }),
     ...(startAt !== undefined && { startAt }),
     ...(dialect !== undefined && { dialect }),
     ...(policy !== undefined && { policy }),
+    ...(databases !== undefined && { databases }),
     ...(given?.signingKeys !== undefined && { signingKeys: given.signingKeys }),
   }
 }
@@ -250,15 +292,19 @@ export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
  * loaded.
  */
 export function loadGiven({ given }: Scenario): Promise<void> | undefined {
-  const words = (given?.commands ?? []).flat().map(String)
-  // Search the dump, too: it may contain search indexes, whose languages determine what must be loaded.
-  return searchLoading(given?.store === undefined ? words : [...words, JSON.stringify(given.store)])
+  const contents = [given ?? {}, ...Object.values(given?.databases ?? {})]
+  // Search the dumps, too: they may contain search indexes, whose languages determine what must be loaded.
+  const texts = contents.flatMap(({ store, commands = [] }) => [
+    ...commands.flat().map(String),
+    ...(store === undefined ? [] : [JSON.stringify(store)]),
+  ])
+  return searchLoading(texts)
 }
 
 export function applyGiven(scenario: Scenario, sandbox: Sandbox): void {
-  const { store, commands, urlGroups, queues, schedules, flowControl } = scenario.given ?? {}
-  if (store !== undefined) sandbox.store.load(store as never)
-  for (const argv of commands ?? []) sandbox.store.run(...argv)
+  const { databases, urlGroups, queues, schedules, flowControl } = scenario.given ?? {}
+  applyContent(scenario.given ?? {}, sandbox.store)
+  for (const [name, content] of Object.entries(databases ?? {})) applyContent(content, sandbox.storeIn(name))
   for (const [group, endpoints] of Object.entries(urlGroups ?? {}))
     sandbox.queue.urlGroups.addEndpoints(group, endpoints)
   for (const [queue, { parallelism = 1, paused }] of Object.entries(queues ?? {}))
@@ -273,6 +319,11 @@ export function applyGiven(scenario: Scenario, sandbox: Sandbox): void {
     })
   }
   for (const schedule of schedules ?? []) createSchedule(schedule, sandbox)
+}
+
+function applyContent({ store: dump, commands }: Pick<ScenarioGiven, 'store' | 'commands'>, store: Store): void {
+  if (dump !== undefined) store.load(dump as never)
+  for (const argv of commands ?? []) store.run(...argv)
 }
 
 /**

@@ -33,6 +33,8 @@ export interface ScheduleStep extends MessageOptions, MessageContent {
 export interface RequestStep {
   /** Service to which the request is sent. */
   readonly service: 'store' | 'queue' | 'stats'
+  /** Added database of the store to which the request is sent. Default: the first database. */
+  readonly database?: string
   /** Path below the base URL of the service. */
   readonly path: string
   /** HTTP method of the request. Default: `POST` with a body, otherwise `GET`. */
@@ -68,8 +70,13 @@ export interface StepValues {
   readonly publish: PublishStep
   /** HTTP request to one of the services. It is sent in the same way as by an app. */
   readonly request: RequestStep
-  /** Name and arguments of a store command. In the traffic log, it is a command of the test and not of an app. */
-  readonly command: readonly ScenarioArgument[]
+  /**
+   * Name and arguments of a store command, or an object with these and an added database. In the traffic log, it is a
+   * command of the test and not of an app.
+   */
+  readonly command:
+    | readonly ScenarioArgument[]
+    | { readonly database: string; readonly argv: readonly ScenarioArgument[] }
   /** Duration by which time moves. All timers in this period run. */
   readonly advance: Duration
   /** Instant to which time moves: ISO text or milliseconds since the epoch. All timers up to this instant run. */
@@ -112,8 +119,8 @@ export interface StepValues {
   readonly deleteUrlGroup: string
   /** Rotation of the signing keys: the next key becomes the current one. */
   readonly rotateSigningKeys: true
-  /** Reset of the password of the store, which revokes its tokens. */
-  readonly resetPassword: true
+  /** Reset of the password of the store, or of an added database. It revokes the tokens. */
+  readonly resetPassword: true | { readonly database: string }
   /** Fault rules that are added. Their time windows are relative to this step. */
   readonly addFaults: FaultRule | readonly FaultRule[]
   /** Name of the fault rules that are removed. */

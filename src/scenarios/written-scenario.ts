@@ -12,6 +12,8 @@ export interface ScenarioGiven {
   readonly store?: object
   /** Commands of the store, run in order. */
   readonly commands?: readonly (readonly ScenarioArgument[])[]
+  /** Content of the added databases, by name: a dump, and commands that run after it is loaded. */
+  readonly databases?: Readonly<Record<string, Pick<ScenarioGiven, 'store' | 'commands'>>>
   /** Endpoints of each URL group, by the name of the URL group. */
   readonly urlGroups?: Readonly<Record<string, readonly GroupMember[]>>
   /** FIFO queues by name. Default `parallelism`: 1. */
@@ -73,6 +75,8 @@ export interface Scenario {
   readonly dialect?: DialectName
   /** Policies that differ from their defaults, by name. */
   readonly policy?: Partial<Policy>
+  /** Names of databases that are added to the data store. */
+  readonly databases?: readonly string[]
   /** Initial state of the sandbox, before the first step. */
   readonly given?: ScenarioGiven
   /** Destinations of deliveries, and how they respond. */

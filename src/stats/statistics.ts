@@ -1,5 +1,6 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { utf8 } from '../kernel/bytes.js'
+import { checkedDatabase } from '../kernel/database-name.js'
 import { sha1Hex } from '../kernel/digest.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { createRandom, type Random } from '../kernel/random.js'
@@ -51,6 +52,8 @@ export interface StatisticsOptions {
   readonly store?: ObservedStore
   /** Name of the database. Default: `main`. */
   readonly database?: string | undefined
+  /** Added databases whose commands are counted, by name. */
+  readonly databases?: ReadonlyMap<string, ObservedStore> | undefined
   readonly deadLetters?: () => number
   readonly user?: StatisticsUser
   /** Price of messages. Default: pay as you go. */
@@ -64,6 +67,8 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export type StatisticsEffects = MethodEffects<
   Stats,
   {
+    storeIn: 'reads'
+    storeAt: 'reads'
     search: 'reads'
     vector: 'reads'
     forbid: 'changes'
@@ -96,10 +101,14 @@ export class Stats {
   readonly database: StatisticsDatabase
   /** Statistics of the queue. */
   readonly queue: QueueStatistics
-  /** Statistics of the data store. */
+  /** Statistics of the data store. If databases were added, these are the statistics of the first database. */
   readonly store: StoreStatistics
+  /** All databases of the data store. The first is `database`. Requests can contain the ID of each. */
+  readonly databases: readonly StatisticsDatabase[]
   readonly #queueFigures = new OwnFigures<QueueUsage, QueueReport>()
   readonly #storeFigures = new OwnFigures<StoreUsage, StoreReport>()
+  readonly #added: ReadonlyMap<string, StoreStatistics>
+  readonly #addedFigures: OwnFigures<StoreUsage, StoreReport>[] = []
   readonly #searchIndexes: IndexTable
   readonly #vectorIndexes: IndexTable
   readonly #forbidden = new Set<string>()
@@ -107,7 +116,7 @@ export class Stats {
 
   /** @internal */
   constructor(options: StatisticsOptions, inputs: InputRecorder = unrecorded) {
-    const { now, random = createRandom(1), database = 'main' } = options
+    const { now, random = createRandom(1), database = 'main', databases = new Map<string, ObservedStore>() } = options
     this.#inputs = inputs
     this.#searchIndexes = new IndexTable(searchMetrics, { now, random }, (id) => inputs.below(['search', id]))
     this.#vectorIndexes = new IndexTable(vectorMetrics, { now, random }, (id) => inputs.below(['vector', id]))
@@ -123,6 +132,37 @@ export class Stats {
       inputs.below('store'),
       this.#storeFigures,
     )
+    this.databases = [
+      this.database,
+      ...[...databases.keys()].map((name) => ({ id: databaseId(`${database}/${name}`), name })),
+    ]
+    this.#added = new Map(
+      [...databases].map(([name, observed]) => {
+        const figures = new OwnFigures<StoreUsage, StoreReport>()
+        this.#addedFigures.push(figures)
+        const options = { now, random: random.fork(`store/${name}`), observed }
+        return [name, new StoreStatistics(options, inputs.below(['storeIn', name]), figures)]
+      }),
+    )
+  }
+
+  /**
+   * Returns the statistics of a database that the option `databases` added.
+   * @throws RangeError when there is no such database
+   * @example
+   * using sandbox = createSandbox({ databases: ['us'] })
+   * expect(sandbox.stats.storeIn('us').report().daily_net_commands).toBe(0)
+   */
+  storeIn(database: string): StoreStatistics {
+    return this.#added.get(checkedDatabase(database, [...this.#added.keys()]))!
+  }
+
+  /**
+   * Returns the statistics of the database with this position in `databases`.
+   * @internal
+   */
+  storeAt(index: number): StoreStatistics {
+    return index === 0 ? this.store : this.storeIn(this.databases[index]!.name)
   }
 
   /**
@@ -180,6 +220,7 @@ export class Stats {
     this.#inputs.record('clear')
     this.#queueFigures.clear()
     this.#storeFigures.clear()
+    for (const figures of this.#addedFigures) figures.clear()
     this.#searchIndexes.clear()
     this.#vectorIndexes.clear()
     this.#forbidden.clear()

@@ -42,17 +42,15 @@ export class LoggedStore {
     inputs?: InputJournal,
   ) {
     this.#inputs = inputs
-    if (inputs !== undefined) {
-      inputs.onFull = () => {
-        this.#ran = []
-      }
-    }
+    inputs?.whenFull(() => {
+      this.#ran = []
+    })
     store.listen({
       keyspace: (eventClass, event, key) => {
         // The event classes `n` (new key) and `m` (miss) are not changes. redis-server does not include these classes
         // in `A` either.
         if (eventClass === 'n' || eventClass === 'm') return
-        if (!this.#isRunning && !store.db.isAlarmed) inputs?.note('looked', key)
+        if (!this.#isRunning && !store.db.isAlarmed) this.#noteLook(key)
         if (!traffic.keeps) return
         const change = new Change(event, key, this.#cause, this.#reason)
         traffic.adopt(change)
@@ -60,6 +58,12 @@ export class LoggedStore {
         if (eventClass === 'e') this.#remember(change, [latin1('DEL'), key])
       },
     })
+  }
+
+  #noteLook(key: Bytes): void {
+    const { database } = this.store.options
+    if (database === undefined) this.#inputs?.note('looked', key)
+    else this.#inputs?.note('lookedIn', { database, key })
   }
 
   /**
@@ -149,7 +153,9 @@ export class LoggedStore {
   }
 
   #note(rows: readonly (readonly Bytes[])[], isTransaction: boolean, { user, via, cause }: Sender): number {
-    return this.#inputs?.command({ rows, isTransaction, user: user.name, via, cause }) ?? 0
+    const { database } = this.store.options
+    const command = { rows, isTransaction, user: user.name, via, cause, ...(database !== undefined && { database }) }
+    return this.#inputs?.command(command) ?? 0
   }
 
   #send(argv: readonly Bytes[], { user, via, cause, client }: Sender): Reply {

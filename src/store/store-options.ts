@@ -7,6 +7,8 @@ import type { StoreClock } from './keyspace/store-clock.js'
 import type { Embed } from './values/search-definition.js'
 
 export interface StoreOptions {
+  /** Name of the database, if it is not the first of its sandbox. */
+  readonly database?: string | undefined
   readonly clock: StoreClock
   readonly random: Random
   /** SCAN cursors, for a sandbox into which dumps may be loaded. Default: created with `random`. */

@@ -17,9 +17,9 @@ test('a full journal is discarded and keeps nothing', () => {
   expect([one.inputs.length, one.fullAt]).toEqual([3, undefined])
   expect(all.held).toBeGreaterThan(3 * 48)
   let isTold = false
-  one.onFull = () => {
+  one.whenFull(() => {
     isTold = true
-  }
+  })
   for (let count = 0; count < 100; count++) one.note('moved', undefined)
   expect([one.inputs.length, one.fullAt, isTold, all.held]).toEqual([0, 7, true, 0])
 })

@@ -67,7 +67,10 @@ export function scenarioCase(scenario: Scenario): { readonly case: Case; readonl
 }
 
 function doingOf(step: ScenarioStep): Doing {
-  if ('command' in step) return commandDoing(step.command.map((word) => utf8(String(word))))
+  const addedDatabase = 'only the first database is compared'
+  if ('command' in step) {
+    return 'argv' in step.command ? addedDatabase : commandDoing(step.command.map((word) => utf8(String(word))))
+  }
   if ('advance' in step) {
     const wait = milliseconds(step.advance)
     return wait <= maxWait
@@ -75,7 +78,8 @@ function doingOf(step: ScenarioStep): Doing {
       : `a real service cannot skip time, and a step may wait at most ${maxWait / 1000} seconds (got ${wait / 1000})`
   }
   if (!('request' in step)) return 'only commands and requests of the store are compared'
-  const { service, method, path, body, headers, token = 'standard' } = step.request
+  const { service, database, method, path, body, headers, token = 'standard' } = step.request
+  if (database !== undefined) return addedDatabase
   if (service !== 'store') return 'only requests of the store are compared'
   if (path.includes('?')) return 'a request with a query is not compared: write its arguments into the path'
   const more = { token, ...(headers && { headers }) }

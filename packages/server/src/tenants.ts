@@ -8,7 +8,7 @@ import { HttpError, json, moved } from '../../../src/protocol/call.js'
 import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import type { RoomForResponses } from '../../../src/queue/destinations/network.js'
 import type { ExternalStore } from '../../../src/sandbox/core.js'
-import { isPublic, tokensOf, withoutPublicOnes } from '../../../src/sandbox/credentials.js'
+import { isPublic, secretTokens, tokensOf, withoutPublicOnes } from '../../../src/sandbox/credentials.js'
 import { type LoadOptions, Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
 import type { SandboxDump } from '../../../src/sandbox/sandbox-dump.js'
 import { isTenantName, tenantNameFlaw } from '../../../src/sandbox/tenant-name.js'
@@ -230,7 +230,7 @@ export class Tenants {
     const { tokens, queue } = sandbox
     if (
       this.#door !== undefined &&
-      [...Object.values(tokens), ...Object.values(queue.signingKeys.pair())].some(isPublic)
+      [...secretTokens(tokens), ...Object.values(queue.signingKeys.pair())].some(isPublic)
     ) {
       throw new TypeError(
         `server.adopt(${JSON.stringify(name)}): the sandbox has public tokens, and other machines can connect to this server. Create it with a secret, createSandbox({ secret, name }).`,
@@ -448,7 +448,12 @@ export class Tenants {
     const [, name = ''] = /^\/([^/?#]*)/.exec(path) ?? []
     const sandbox = this.#sandboxes.get(name)
     if (sandbox?.owns(call.url) ?? this.#wouldOwn(name, call.url)) return { name, call, sandbox }
-    const adopted = sandbox && relocator(sandboxUrlsOf({ base: `${this.origin}/${name}` }), sandbox.urls)(call.url)
+    const adopted =
+      sandbox &&
+      relocator(
+        sandboxUrlsOf({ base: `${this.origin}/${name}` }, undefined, sandbox.options.databases),
+        sandbox.urls,
+      )(call.url)
     return adopted === undefined ? undefined : { name, call: moved(call, adopted), sandbox }
   }
 

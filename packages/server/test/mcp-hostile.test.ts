@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyFormats } from '../../../src/report/copy/copy-forms.js'
+import { secretTokens } from '../../../src/sandbox/credentials.js'
 import { fenceData } from '../src/mcp/fenced-response.js'
 import { prompts } from '../src/mcp/prompts.js'
 import { tools } from '../src/mcp/tools.js'
@@ -176,8 +177,7 @@ describe('a tool whose data contains instructions', () => {
 
   function secretsOf(): readonly string[] {
     const { tokens, queue } = agent.sandbox
-    const { mgmtUser: _, ...secret } = tokens
-    return [...Object.values(secret), queue.signingKeys.current, queue.signingKeys.next, 'a secret of sixteen or more']
+    return [...secretTokens(tokens), queue.signingKeys.current, queue.signingKeys.next, 'a secret of sixteen or more']
   }
 })
 

@@ -29,16 +29,23 @@ export interface AccountFacts {
     | 'queueBurstLimit'
   >
   readonly tokens: () => AccountTokens
-  /** Commands and bytes since the sandbox was created. */
-  readonly cost: () => { readonly commands: number; readonly bytesIn: number; readonly bytesOut: number }
+  /** Databases of the data store, in the order of `statistics.databases`. */
+  readonly databases: readonly DatabaseFacts[]
 }
 
 interface AccountTokens {
-  readonly store: string
-  readonly storeReadonly: string
   readonly queue: string
   readonly queueReadonly: string
   readonly mgmtUser: string
+}
+
+/** Facts of one database that the objects show. */
+export interface DatabaseFacts {
+  /** Base URL of the database. */
+  readonly address: string
+  readonly tokens: () => { readonly store: string; readonly storeReadonly: string }
+  /** Commands and bytes since the sandbox was created. */
+  readonly cost: () => { readonly commands: number; readonly bytesIn: number; readonly bytesOut: number }
 }
 
 /** Fields of a schema: each has a value, or a function that returns it. */
@@ -67,15 +74,23 @@ function seconds(at: number): number {
   return Math.floor(at / 1000)
 }
 
-const database: Fields<StatsState> = {
-  database_id: ({ statistics }) => statistics.database.id,
-  database_name: ({ statistics }) => statistics.database.name,
+/** One database of the account. */
+interface AccountDatabase {
+  readonly id: string
+  readonly name: string
+  readonly account: AccountFacts
+  readonly facts: DatabaseFacts
+}
+
+const database: Fields<AccountDatabase> = {
+  database_id: ({ id }) => id,
+  database_name: ({ name }) => name,
   region: 'global',
   port: 6379,
   creation_time: ({ account }) => seconds(account.createdAt),
   state: 'active',
-  endpoint: ({ account }) => new URL(account.addresses.store).host,
-  tls: ({ account }) => account.addresses.store.startsWith('https:'),
+  endpoint: ({ facts }) => new URL(facts.address).host,
+  tls: ({ facts }) => facts.address.startsWith('https:'),
   type: 'payg',
   budget: 0,
   primary_region: 'eu-west-1',
@@ -119,14 +134,21 @@ const database: Fields<StatsState> = {
 }
 
 /** The fields that `?credentials=hide` removes. */
-const databaseCredentials: Fields<StatsState> = {
-  password: ({ account }) => account.tokens().store,
-  rest_token: ({ account }) => account.tokens().store,
-  read_only_rest_token: ({ account }) => account.tokens().storeReadonly,
+const databaseCredentials: Fields<AccountDatabase> = {
+  password: ({ facts }) => facts.tokens().store,
+  rest_token: ({ facts }) => facts.tokens().store,
+  read_only_rest_token: ({ facts }) => facts.tokens().storeReadonly,
 }
 
-export function databaseObject(state: StatsState, credentials: 'show' | 'hide'): object {
-  return made(credentials === 'hide' ? database : { ...database, ...databaseCredentials }, state)
+/** @param index position of the database in the account, 0 for the first */
+export function databaseObject(
+  { statistics, account }: StatsState,
+  index: number,
+  credentials: 'show' | 'hide',
+): object {
+  const facts = account.databases[index]!
+  const subject = { ...statistics.databases[index]!, account, facts }
+  return made(credentials === 'hide' ? database : { ...database, ...databaseCredentials }, subject)
 }
 
 const reservedTypes: Readonly<Record<QueuePlan, string>> = {
@@ -239,18 +261,21 @@ export function searchIndexObject({ statistics, account }: StatsState, id: strin
   return made(searchIndex, { id, account, statistics: statistics.search(id) })
 }
 
-const startMetrics: Fields<StatsState & { readonly report: StoreReport }> = {
+const startMetrics: Fields<AccountDatabase & { readonly report: StoreReport }> = {
   uptime_seconds: ({ account }) => seconds(account.now() - account.createdAt),
   expires_at: ({ account }) => iso(account.createdAt + threeDays),
-  console_url: ({ account, statistics }) => `${account.addresses.mgmt}/redis/${statistics.database.id}`,
-  commands_total: ({ account }) => account.cost().commands,
+  console_url: ({ account, id }) => `${account.addresses.mgmt}/redis/${id}`,
+  commands_total: ({ facts }) => facts.cost().commands,
   commands_per_sec_1m: ({ report }) => report.throughput.at(-1)!.y,
   keys: ({ report }) => report.keyspace.at(-1)!.y,
   memory_bytes: ({ report }) => report.current_storage,
-  bytes_in: ({ account }) => account.cost().bytesIn,
-  bytes_out: ({ account }) => account.cost().bytesOut,
+  bytes_in: ({ facts }) => facts.cost().bytesIn,
+  bytes_out: ({ facts }) => facts.cost().bytesOut,
 }
 
-export function startMetricsObject(state: StatsState): object {
-  return made(startMetrics, { ...state, report: state.statistics.store.report() })
+/** @param index position of the database in the account, 0 for the first */
+export function startMetricsObject({ statistics, account }: StatsState, index: number): object {
+  const facts = account.databases[index]!
+  const report = statistics.storeAt(index).report()
+  return made(startMetrics, { ...statistics.databases[index]!, account, facts, report })
 }

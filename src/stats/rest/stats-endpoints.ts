@@ -43,8 +43,12 @@ const endpoints: readonly Endpoint<StatsState>[] = [
     method: 'GET',
     path: '/v2/redis/databases',
     auth: 'basic',
-    summary: 'Lists the databases of the account: the one of this sandbox.',
-    run: (call, state) => listed(call, [databaseObject(state, 'hide')]),
+    summary: 'Lists the databases of the account: those of this sandbox.',
+    run: (call, state) =>
+      listed(
+        call,
+        state.statistics.databases.map((_, index) => databaseObject(state, index, 'hide')),
+      ),
   },
   {
     method: 'GET',
@@ -52,16 +56,18 @@ const endpoints: readonly Endpoint<StatsState>[] = [
     auth: 'basic',
     summary: 'Returns one database. `?credentials=hide` omits its password and tokens.',
     run: (call, state) =>
-      found(call, state, isDatabase, () =>
-        databaseObject(state, new URLSearchParams(call.query).get('credentials') === 'hide' ? 'hide' : 'show'),
-      ),
+      found(call, state, isDatabase, (id) => {
+        const credentials = new URLSearchParams(call.query).get('credentials') === 'hide' ? 'hide' : 'show'
+        return databaseObject(state, databaseIndex(state, id), credentials)
+      }),
   },
   {
     method: 'GET',
     path: '/v2/redis/stats/:id',
     auth: 'basic',
     summary: 'Statistics of one database: usage from the traffic and the script, with overridden fields.',
-    run: (call, state) => found(call, state, isDatabase, () => state.statistics.store.report()),
+    run: (call, state) =>
+      found(call, state, isDatabase, (id) => state.statistics.storeAt(databaseIndex(state, id)).report()),
   },
   {
     method: 'GET',
@@ -203,8 +209,10 @@ const endpoints: readonly Endpoint<StatsState>[] = [
     path: '/start-redis/metrics/:id',
     auth: 'none',
     summary: 'Metrics of a database that was created without an account.',
-    run: (call, state) =>
-      isDatabase(state, call.params.id!) ? json(startMetricsObject(state)) : json('not found', 404),
+    run: (call, state) => {
+      const index = databaseIndex(state, call.params.id!)
+      return index === -1 ? json('not found', 404) : json(startMetricsObject(state, index))
+    },
   },
 ]
 
@@ -274,7 +282,12 @@ function refuse(error: HttpError): RawResponse {
 
 type Knows = (state: StatsState, id: string) => boolean
 
-const isDatabase: Knows = ({ statistics }, id) => id.toLowerCase() === statistics.database.id
+/** Returns the position of the database with this ID in the account, or -1. */
+function databaseIndex({ statistics }: StatsState, id: string): number {
+  return statistics.databases.findIndex((database) => database.id === id.toLowerCase())
+}
+
+const isDatabase: Knows = (state, id) => databaseIndex(state, id) !== -1
 const isUser: Knows = ({ statistics }, id) => statistics.knowsUser(id)
 const isSearchIndex: Knows = ({ statistics }, id) => statistics.knowsIndex(id)
 const isVectorIndex: Knows = ({ statistics }, id) => statistics.knowsVectorIndex(id)

@@ -1,5 +1,5 @@
 import { actionAt } from '../../faults/catalog.js'
-import type { FaultSource, Injection } from '../../faults/fault.js'
+import { type FaultSource, type Injection, restartedService } from '../../faults/fault.js'
 import type { FaultyResponse, RequestFaultContext, WordedFault } from '../../faults/fault-context.js'
 import type { RequestInjectionPoint } from '../../faults/points.js'
 import { type Bytes, fromArray } from '../../kernel/bytes.js'
@@ -145,7 +145,7 @@ async function play(
     worded: (given) => wire(wireOfError(worded(given, session))),
     refusedToken: () => wire(wireOfError('NOAUTH Authentication required.')),
     restart(downMs) {
-      faults.markDown('store', front.clock.now() + downMs)
+      faults.markDown(restartedService('store', front.store.options.database), front.clock.now() + downMs)
       front.store.pubsub.close()
     },
   }

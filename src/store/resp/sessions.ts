@@ -1,3 +1,4 @@
+import { restartedService } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { ConnectionBroken } from '../../kernel/http.js'
 import type { InputJournal } from '../../kernel/input-journal.js'
@@ -35,6 +36,16 @@ export interface SessionOpening {
 export interface KnownClient {
   readonly name?: string
   readonly library?: { readonly name: string; readonly version: string }
+}
+
+/** The stores of a sandbox. */
+interface StoresOf {
+  readonly store: object
+  storeIn(database: string): object
+}
+
+function storeNamed(sandbox: StoresOf, database: string | undefined): object {
+  return database === undefined ? sandbox.store : sandbox.storeIn(database)
 }
 
 /** Returns the connections of a store in its current sandbox. */
@@ -83,7 +94,8 @@ export class RespSessions implements SessionOwner {
 
   /** Whether a fault currently rejects all connections. */
   get isDown(): boolean {
-    return (this.front.faults?.downUntil?.store ?? 0) > this.front.clock.now()
+    const { faults, clock, store } = this.front
+    return (faults?.downUntil?.[restartedService('store', store.options.database)] ?? 0) > clock.now()
   }
 
   /**
@@ -158,7 +170,8 @@ export class RespSessions implements SessionOwner {
   #keep(kept: SessionInput): void {
     let bytes = 0
     if ('argv' in kept) for (const word of kept.argv) bytes += word.length
-    this.#inputs?.act((sandbox: { readonly store: object }) => sessionsOf(sandbox.store).meet(kept), bytes)
+    const { database } = this.front.store.options
+    this.#inputs?.act((sandbox: StoresOf) => sessionsOf(storeNamed(sandbox, database)).meet(kept), bytes)
   }
 
   /** Replays a recorded input. */

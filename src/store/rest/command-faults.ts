@@ -96,6 +96,7 @@ export class CommandFaultFacts implements FaultFacts {
   readonly path: string | undefined
   readonly method: string | undefined
   readonly headers: HeaderList | undefined
+  readonly database: string | undefined
   readonly #store: StoreEngine
 
   constructor(
@@ -106,6 +107,7 @@ export class CommandFaultFacts implements FaultFacts {
     this.path = call.path
     this.method = call.method
     this.headers = call.headers
+    this.database = store.options.database
     this.#store = store
   }
 

@@ -30,7 +30,11 @@ export const sandboxOperations: readonly ControlOperation[] = [
     },
     run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
-      urls: { ...eachOf(sandbox.urls, reached), regions: eachOf(sandbox.urls.regions, reached) },
+      urls: {
+        ...eachOf(sandbox.urls, reached),
+        regions: eachOf(sandbox.urls.regions, reached),
+        databases: eachOf(sandbox.urls.databases, reached),
+      },
       env: eachOf(sandbox.env, reached),
       tokens: sandbox.tokens,
       ...pendingOf(sandbox),

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { Bytes } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, unref } from '../../../../src/kernel/host.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import type { Store } from '../../../../src/store/direct-store.js'
 import type { Crowd, Shared } from '../../../../src/store/resp/crowd.js'
 import { RespConnection, type RespHost, type RespStore } from '../../../../src/store/resp/resp-connection.js'
 import { sessionsOf } from '../../../../src/store/resp/sessions.js'
@@ -16,27 +17,38 @@ import type { Turns } from '../turns.js'
 /** Function that returns the error reply for a command that must not run, or `undefined` for a command that may run. */
 export type RefusesCommand = (argv: readonly Bytes[]) => string | undefined
 
-/** Returns access to the current store of a sandbox. After a reset, this is the new store. */
-export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): RespStore {
+/**
+ * Returns access to the current store of a sandbox. After a reset, this is the new store.
+ * @param database name of an added database; default: the first one
+ */
+export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand, database?: string): RespStore {
   return {
     get sessions() {
-      const sessions = sessionsOf(sandbox.store)
+      const sessions = sessionsOf(databaseOf(sandbox, database))
       sessions.refuses = refuses
       return sessions
     },
   }
 }
 
+/** Returns the current store of a sandbox, or one of its added databases. */
+export function databaseOf(sandbox: Sandbox, database: string | undefined): Store {
+  return database === undefined ? sandbox.store : sandbox.storeIn(database)
+}
+
 /**
  * Returns the function that signs in users of a sandbox's store. The returned function is called when a client sends
- * AUTH.
+ * AUTH. The user name `us/default` means user `default` of the added database `us`.
+ * @param database added database to which user names without a database belong; default: the first one
  */
-export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): RespHost {
-  const home = homeOf(sandbox, refuses)
+export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand, database?: string): RespHost {
   return {
-    enter(name, password) {
-      const user = storeInternals.of(sandbox.store).engine.access.userWith(name ?? 'default', password)
-      return user && { home, user }
+    enter(name = 'default', password) {
+      const named = sandbox.options.databases?.find((one) => name.startsWith(`${one}/`))
+      const entered = named ?? database
+      const own = named === undefined ? name : name.slice(named.length + 1) || 'default'
+      const user = storeInternals.of(databaseOf(sandbox, entered)).engine.access.userWith(own, password)
+      return user && { home: homeOf(sandbox, refuses, entered), user }
     },
   }
 }

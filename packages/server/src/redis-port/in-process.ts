@@ -10,7 +10,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { RespConnection } from '../../../../src/store/resp/resp-connection.js'
 import { StoreEngine } from '../../../../src/store/store-engine.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
-import { homeOf, porterOf, serveStream } from './connections.js'
+import { databaseOf, homeOf, porterOf, serveStream } from './connections.js'
 import { streamPair } from './stream-pair.js'
 
 // Connects clients in this process to a store, with the Redis protocol but without a port.
@@ -19,6 +19,8 @@ import { streamPair } from './stream-pair.js'
 export interface RedisConnectionOptions {
   /** User of a connection until it sends AUTH. Default: the standard user. */
   readonly user?: string
+  /** Name of the database, if it is one of the databases that the option `databases` of the sandbox added. */
+  readonly database?: string
 }
 
 /**
@@ -33,7 +35,7 @@ const ownAddress = '127.0.0.1:0'
 
 /**
  * Connects ioredis to the store of a sandbox, without a port or server. To end the connection, close only the client.
- * @throws TypeError for a user that the store does not have
+ * @throws TypeError for a user that the store does not have, and RangeError for an unknown database
  * @example
  * import { Redis as IORedis } from 'ioredis'
  *
@@ -43,6 +45,7 @@ const ownAddress = '127.0.0.1:0'
  */
 export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptions = {}): Connector {
   const user = userOf(sandbox, options, 'ioredisConnector()')
+  const { database } = options
   return class {
     #stream: Duplex | undefined
 
@@ -50,8 +53,10 @@ export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptio
       const [near, far] = streamPair(() => gateOf(sandbox.clock))
       this.#stream = near
       // Report the error asynchronously. Otherwise the client's call of `write()` would throw it.
-      const wire = serveStream(far, porterOf(sandbox), ownAddress, { report: (error) => void Promise.reject(error) })
-      wire.welcome(homeOf(sandbox), user)
+      const wire = serveStream(far, porterOf(sandbox, undefined, database), ownAddress, {
+        report: (error) => void Promise.reject(error),
+      })
+      wire.welcome(homeOf(sandbox, undefined, database), user)
       const forget = sandbox.onDispose(() => wire.abandon())
       far.once('close', forget)
       return near
@@ -86,7 +91,7 @@ export interface RedisSocket extends AsyncDisposable {
 /**
  * Opens the store of a sandbox at a private socket: a file that only this user can access, or a pipe on Windows. The
  * socket accepts connections until `close()` is called or the sandbox is disposed.
- * @throws TypeError for a user that the store does not have
+ * @throws TypeError for a user that the store does not have, and RangeError for an unknown database
  * @example
  * const { path } = await openRedisSocket(sandbox)
  * const client = await createClient({ socket: { path, tls: false } }).connect()
@@ -95,12 +100,13 @@ export interface RedisSocket extends AsyncDisposable {
  */
 export async function openRedisSocket(sandbox: Sandbox, options: RedisConnectionOptions = {}): Promise<RedisSocket> {
   const user = userOf(sandbox, options, 'openRedisSocket()')
+  const { database } = options
   const open = new Map<Socket, RespConnection>()
   const server = createServer((socket) => {
-    const wire = serveStream(socket, porterOf(sandbox), ownAddress)
+    const wire = serveStream(socket, porterOf(sandbox, undefined, database), ownAddress)
     open.set(socket, wire)
     socket.on('close', () => open.delete(socket))
-    wire.welcome(homeOf(sandbox), user)
+    wire.welcome(homeOf(sandbox, undefined, database), user)
   })
   const isWindows = process.platform === 'win32'
   const folder = isWindows ? undefined : await mkdtemp(join(tmpdir(), 'stuntdouble-'))
@@ -131,9 +137,9 @@ export async function openRedisSocket(sandbox: Sandbox, options: RedisConnection
 }
 
 function userOf(sandbox: Sandbox, options: RedisConnectionOptions, by: string): string {
-  checkOptionNames(by, options, { user: true })
-  const { user = 'default' } = options
-  const { engine } = storeInternals.of(sandbox.store)
+  checkOptionNames(by, options, { user: true, database: true })
+  const { user = 'default', database } = options
+  const { engine } = storeInternals.of(databaseOf(sandbox, database))
   if (!(engine instanceof StoreEngine)) {
     throw new TypeError(
       `${by}: this sandbox belongs to another copy of the package, perhaps because one copy is loaded with import and the other with require(). Load 'stuntdouble' and 'stuntdouble/redis' in the same way.`,

@@ -4,6 +4,7 @@ import { defaultRegion, locator, sandboxUrlsOf } from '../../../../src/protocol/
 describe('addresses', () => {
   test('are test hosts by default', () => {
     expect(sandboxUrlsOf()).toEqual({
+      databases: {},
       store: 'https://store.test',
       queue: 'https://queue.test',
       mgmt: 'https://mgmt.test',
@@ -30,6 +31,7 @@ describe('addresses', () => {
         'us-east-1': 'http://127.0.0.1:4010/main/queue-us-east-1',
         'eu-central-1': 'http://127.0.0.1:4010/main/queue',
       },
+      databases: {},
     })
   })
 
@@ -41,6 +43,7 @@ describe('addresses', () => {
       regions: { 'us-east-1': 'https://us.b.example' },
     })
     expect(addresses).toEqual({
+      databases: {},
       store: 'https://a.example',
       queue: 'https://b.example/q',
       mgmt: 'https://c.example',
