@@ -176,7 +176,16 @@ const nestedNames: {
   readonly tokens: Readonly<Record<keyof TokenOptions, true>>
   readonly signingKeys: Readonly<Record<keyof SigningKeyPair, true>>
 } = {
-  urls: { base: true, store: true, queue: true, mgmt: true, regions: true, databases: true, redis: true, redisNoAuth: true },
+  urls: {
+    base: true,
+    store: true,
+    queue: true,
+    mgmt: true,
+    regions: true,
+    databases: true,
+    redis: true,
+    redisNoAuth: true,
+  },
   tokens: {
     store: true,
     storeReadonly: true,

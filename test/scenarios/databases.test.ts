@@ -36,7 +36,10 @@ const scenario: Scenario = {
 test('a scenario has databases, and its steps, faults and expectations name them', async () => {
   const run = await playScenario(defineScenario(scenario))
   expect(run.holds, run.verdict()).toBe(true)
-  expect(run.sandbox.traffic.filter({ type: 'command', database: 'us' }).map(({ argv }) => argv[0])).toEqual(['SET', 'incr'])
+  expect(run.sandbox.traffic.filter({ type: 'command', database: 'us' }).map(({ argv }) => argv[0])).toEqual([
+    'SET',
+    'incr',
+  ])
 })
 
 test('an expectation that fails names the database', async () => {
