@@ -108,7 +108,7 @@ export function storeEvidenceOf(matcher: string, received: unknown): MatcherInpu
   return { ...evidenceOf(matcher, store, 'store'), role: 'sandbox', received }
 }
 
-/** Returns the part of a sentence that names the added database in `expect()`, or an empty text. */
+/** Returns the part of a message that names the added database in `expect()`, or an empty text. */
 export function inDatabase({ database }: MatcherInput): string {
   return database === undefined ? '' : ` in database ${database}`
 }

@@ -183,7 +183,7 @@ export function scenarioProblems(given: unknown): readonly ScenarioProblem[] {
   return [...dumpProblems(given as Scenario), ...nameProblems(given as Scenario)]
 }
 
-/** Returns the problem of a list of databases as the end of a sentence about it, or `undefined`. */
+/** Returns the problem of a list of databases as the end of a message about it, or `undefined`. */
 function databaseProblem(databases: readonly string[]): string | undefined {
   try {
     checkDatabases(databases)

@@ -143,7 +143,7 @@ class Exchange {
           if (done !== true) return controller.enqueue(value)
           controller.close()
         } catch (error) {
-          // Nobody waits for the body of an aborted request, so this is no error.
+          // The queue no longer waits for the body of an aborted request, so this is no error.
           if (signal.aborted) controller.close()
           else controller.error(this.#cause(error as Error))
         }

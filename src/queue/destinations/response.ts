@@ -28,7 +28,7 @@ export class LostConnection extends Error {
 
 const lostConnections: Internals<Response, { readonly cause: unknown }> = internals('lost-connection')
 
-/** Returns a `Response` that stands for a broken connection, as `Response.error()` does, and names the cause. */
+/** Returns a `Response` that means a broken connection, as `Response.error()` does, and names the cause. */
 export function lostConnection(cause: unknown): Response {
   const response = Response.error()
   lostConnections.attach(response, { cause })

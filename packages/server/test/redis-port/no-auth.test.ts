@@ -181,6 +181,6 @@ test.each<[ServerOptions, RegExp]>([
     /^A cluster forwards only/,
   ],
   [{ redisPort: 0, redisNoAuth: 'yes' as never }, /^redisNoAuth must be true or false \(got "yes"\)/],
-])('%j is rejected with one sentence', async (options, sentence) => {
+])('%j is rejected with one message', async (options, sentence) => {
   await expect(startServer({ port: 0, redisNoAuth: true, ...options })).rejects.toThrow(sentence)
 })
