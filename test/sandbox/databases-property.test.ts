@@ -88,7 +88,7 @@ const optionsOf = (more: SandboxOptions = {}): SandboxOptions => ({
 })
 const keysOf = (sandbox: Sandbox): readonly unknown[] => sandbox.stores.map((store) => store.dump())
 
-describe('random worlds with several databases', () => {
+describe('random sandboxes with several databases', () => {
   test('each database replies as the store of a sandbox of its own', async () => {
     await fc.assert(
       fc.asyncProperty(steps(plain), async (all) => {
