@@ -204,6 +204,7 @@ function checkTexts(option: string, texts: object): void {
  * @throws TypeError when a name or value is invalid; the message suggests the nearest name
  */
 export function checkNested(options: SandboxOptions): void {
+  checkDatabases(options.databases)
   for (const [option, names] of Object.entries(nestedNames) as [keyof typeof nestedNames, object][]) {
     const nested: unknown = options[option]
     if (nested === undefined) continue
@@ -293,7 +294,6 @@ function checkValues(options: SandboxOptions): void {
 export function checkOptions(options: SandboxOptions): void {
   checkNames(options)
   checkValues(options)
-  checkDatabases(options.databases)
   checkNested(options)
   checkStart(options)
   checkSecret(options.secret)

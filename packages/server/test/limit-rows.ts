@@ -35,6 +35,7 @@ import { maxParametersSize, maxQueueValues } from '../../../src/queue/rest/readi
 import { maxRetries } from '../../../src/queue/settings/publish-options.js'
 import { deepestExpression, maxExpression } from '../../../src/queue/settings/retry-expression.js'
 import { maxRules } from '../../../src/rules/fault-rules.js'
+import { maxDatabases } from '../../../src/sandbox/databases.js'
 import { maxTurns } from '../../../src/sandbox/journal-replay.js'
 import { maxWait as longestStepWait, maxTimers } from '../../../src/scenarios/actions.js'
 import { maxAttempts } from '../../../src/scenarios/import/imported-records.js'
@@ -502,6 +503,7 @@ export const limitAreas: Readonly<Record<string, readonly LimitRow[]>> = {
       'status 400: send the remaining steps later',
     ),
     fixed('fault rules of a tenant', maxRules, 'rules', 'status 400'),
+    fixed('added databases of a tenant', maxDatabases, 'databases', 'a TypeError'),
     fixed('waits before one step of a destination', maxWaits, 'waits', 'status 400: combine the waits'),
     fixed('duration of a fault', maxSpan, 'ms', 'status 400'),
     fixed('chunks of a slow body', mostSlowChunks, 'chunks', 'the body is sent in this number of larger chunks'),

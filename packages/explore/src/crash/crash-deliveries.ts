@@ -88,7 +88,7 @@ export class CrashDeliveries {
       place,
       submissions: [],
       effects: [],
-      ...(isPlain && { storeBefore: sandbox.store.dump() }),
+      ...(isPlain && { storesBefore: sandbox.stores.map((store) => store.dump()) }),
     }
     this.all.push(delivery)
     if (ordinal === maxDeliveries) this.#giveUp()

@@ -24,16 +24,17 @@ export function happened(world: CrashSandbox, work: DeliveryWork, effect: () => 
  */
 export function guardDirectStore(world: CrashSandbox): void {
   const { works, sandbox } = world
-  const { store } = sandbox
-  const run = store.run.bind(store)
-  store.run = (...words) => {
-    const work = works.getStore()
-    if (work === undefined) return run(...words)
-    if (work.dead) throw new Error('The process has died.')
-    const mark = sandbox.traffic.mark()
-    const reply = run(...words)
-    if (happened(world, work, () => storeEffect(sandbox, mark))) throw new Error('The process has died.')
-    return reply
+  for (const store of sandbox.stores) {
+    const run = store.run.bind(store)
+    store.run = (...words) => {
+      const work = works.getStore()
+      if (work === undefined) return run(...words)
+      if (work.dead) throw new Error('The process has died.')
+      const mark = sandbox.traffic.mark()
+      const reply = run(...words)
+      if (happened(world, work, () => storeEffect(sandbox, mark))) throw new Error('The process has died.')
+      return reply
+    }
   }
 }
 

@@ -65,7 +65,7 @@ export async function assertCrashSafe(
 interface Undisturbed {
   readonly deliveries: readonly RunDelivery[]
   readonly effects: WorkflowEffects
-  readonly finalStore: StoreDump
+  readonly finalStores: readonly StoreDump[]
 }
 
 interface Plan {
@@ -117,8 +117,8 @@ class Check {
     return tried.tried()
   }
 
-  #strays({ deliveries, finalStore }: Undisturbed): Promise<readonly StepDifference[]> {
-    return straysOf(deliveries, finalStore, (delivery, store) => this.#again(delivery, store))
+  #strays({ deliveries, finalStores }: Undisturbed): Promise<readonly StepDifference[]> {
+    return straysOf(deliveries, finalStores, (delivery, stores) => this.#again(delivery, stores))
   }
 
   async all(): Promise<CrashSafetyReport> {
@@ -198,7 +198,11 @@ class Check {
         )
       tellWaits(run)
       const { deliveries, sandbox } = run
-      return { deliveries, effects: workflowEffects(run, this.#options), finalStore: sandbox.store.dump() }
+      return {
+        deliveries,
+        effects: workflowEffects(run, this.#options),
+        finalStores: sandbox.stores.map((store) => store.dump()),
+      }
     } finally {
       run.end()
     }
@@ -228,10 +232,10 @@ class Check {
     }
   }
 
-  async #again(delivery: RunDelivery, store: StoreDump): Promise<RepeatedDelivery> {
+  async #again(delivery: RunDelivery, stores: readonly StoreDump[]): Promise<RepeatedDelivery> {
     const run = this.#run([], `${this.#seed}/again`)
     try {
-      return await run.again(delivery, store)
+      return await run.again(delivery, stores)
     } finally {
       run.end()
     }

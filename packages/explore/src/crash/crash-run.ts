@@ -86,13 +86,13 @@ export class CrashRun {
   /**
    * Repeats a delivery of another run, but a day later and with other random numbers. The sandbox accepts no
    * submission.
-   * @param store contents of the data store
+   * @param stores contents of the databases of the data store
    */
-  async again(past: RunDelivery, store: StoreDump): Promise<RepeatedDelivery> {
+  async again(past: RunDelivery, stores: readonly StoreDump[]): Promise<RepeatedDelivery> {
     const { attempt, key, at } = past
     const world = this.#world
     await world.setUp()
-    world.sandbox.store.load(store)
+    for (const [index, store] of world.sandbox.stores.entries()) store.load(stores[index]!)
     const { destinations, clock } = world.sandbox
     const delivery: Mutable<RunDelivery> = { ...past, ordinal: 0, submissions: [], effects: [] }
     const task = { label: key, sleep: async () => {} }

@@ -86,7 +86,7 @@ export interface RunDelivery {
    */
   readonly told: string
   /** Contents of the data store before the delivery. Recorded only in the run without disruptions. */
-  readonly storeBefore?: StoreDump
+  readonly storesBefore?: readonly StoreDump[]
   /** Error message of the SDK, if the SDK rejected the delivery. */
   readonly refusal?: string | undefined
 }

@@ -3,6 +3,9 @@ import type { RepeatedDelivery } from './crash-run.js'
 import type { RunDelivery } from './run-delivery.js'
 import { isNext, type StepDifference, stepDifferences } from './step-differences.js'
 
+/** Contents of the databases of a data store, the first database first. */
+type Stores = readonly StoreDump[]
+
 /**
  * Finds non-determinism in the code outside the steps, by repeating each delivery. A delivery is repeated with three
  * contents of the data store: those before the delivery, those at the end of the runs, and those before the first
@@ -11,8 +14,8 @@ import { isNext, type StepDifference, stepDifferences } from './step-differences
  */
 export async function straysOf(
   deliveries: readonly RunDelivery[],
-  finalStore: StoreDump,
-  again: (delivery: RunDelivery, store: StoreDump) => Promise<RepeatedDelivery>,
+  finalStores: Stores,
+  again: (delivery: RunDelivery, stores: Stores) => Promise<RepeatedDelivery>,
 ): Promise<StepDifference[]> {
   const found = new Map<string, StepDifference>()
   const add = (difference: StepDifference): void => {
@@ -21,19 +24,19 @@ export async function straysOf(
   }
   const refused = (step: string, refusal: string): void =>
     add({ step, field: 'answer', first: 'a step', again: refusal })
-  const firstStore = deliveries[0]!.storeBefore!
+  const firstStores = deliveries[0]!.storesBefore!
   for (const delivery of deliveries) {
     const { submissions, refusal, told } = delivery
-    const storeBefore = delivery.storeBefore!
+    const storesBefore = delivery.storesBefore!
     if (refusal !== undefined) refused(told, refusal)
     if (submissions.length === 0) continue
-    for (const store of distinct([storeBefore, finalStore, firstStore])) {
-      const isEarlier = store === firstStore && store !== storeBefore
-      const now = await again(delivery, store)
+    for (const stores of distinct([storesBefore, finalStores, firstStores])) {
+      const isEarlier = stores === firstStores && stores !== storesBefore
+      const now = await again(delivery, stores)
       if (now.refusal !== undefined && !isEarlier) refused(told, now.refusal)
       // With another store, a step that has already run may throw when it runs again. Such an error is not a
       // difference.
-      if (now.submissions.length === 0 && store !== storeBefore) continue
+      if (now.submissions.length === 0 && stores !== storesBefore) continue
       for (const difference of stepDifferences(submissions, now.submissions))
         if (!isEarlier || isNext(difference)) add(difference)
     }
@@ -41,6 +44,6 @@ export async function straysOf(
   return [...found.values()]
 }
 
-function distinct(stores: readonly StoreDump[]): readonly StoreDump[] {
-  return [...new Map([...stores].reverse().map((store) => [JSON.stringify(store), store])).values()].reverse()
+function distinct(all: readonly Stores[]): readonly Stores[] {
+  return [...new Map([...all].reverse().map((stores) => [JSON.stringify(stores), stores])).values()].reverse()
 }

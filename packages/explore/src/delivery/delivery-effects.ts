@@ -54,16 +54,22 @@ export function effectsOf(
   return { store: storeEffects(sandbox, options), outgoing: [...published, ...called].sort() }
 }
 
-/** Returns the values in the data store by key, without their expirations. */
+/**
+ * Returns the values in the data store by key, without their expirations. Keys of added databases have the name of their
+ * database.
+ */
 export function storeEffects(
-  { store }: Sandbox,
+  { stores, options }: Sandbox,
   { ignoreKeys = [], streamIds = true }: StoreEffectOptions,
 ): ReadonlyMap<string, string> {
   const ignored = ignoreKeys.map((pattern) => wildcard(pattern))
   const held = new Map<string, string>()
-  for (const { key, expiresAt: _, ...value } of store.dump().keys) {
-    const name = typeof key === 'string' ? key : key.base64
-    if (!ignored.some((fits) => fits(name))) held.set(name, valueText(value, streamIds))
+  for (const [index, store] of stores.entries()) {
+    const place = index === 0 ? '' : ` in database ${options.databases![index - 1]}`
+    for (const { key, expiresAt: _, ...value } of store.dump().keys) {
+      const name = typeof key === 'string' ? key : key.base64
+      if (!ignored.some((fits) => fits(name))) held.set(name + place, valueText(value, streamIds))
+    }
   }
   return held
 }

@@ -40,7 +40,7 @@ export class ClientTurns {
       const who = current.getStore()
       if (who === undefined || this.#isOpen) return exchange(call)
       const body = await call.body()
-      const rows = rowsOf(call, body, sandbox.urls.store)
+      const rows = rowsOf(call, body, [sandbox.urls.store, ...Object.values(sandbox.urls.databases)])
       if (rows === undefined) {
         await this.#pass(who, '')
         return exchange(callWith(call, body))
@@ -128,8 +128,8 @@ export class ClientTurns {
 }
 
 /** Returns the commands of a pipeline that has at least two commands. Returns `undefined` for other requests. */
-function rowsOf(call: RawRequest, body: Bytes, store: string): readonly unknown[] | undefined {
-  if (!call.url.startsWith(`${store}/pipeline`)) return undefined
+function rowsOf(call: RawRequest, body: Bytes, stores: readonly string[]): readonly unknown[] | undefined {
+  if (!stores.some((store) => call.url.startsWith(`${store}/pipeline`))) return undefined
   if (call.headers.some(([, value]) => value === 'resp2')) return undefined
   const rows = parsedJson(text(body))
   if (!Array.isArray(rows) || rows.length < 2 || !rows.every((row) => Array.isArray(row) && row.length > 0))

@@ -170,7 +170,8 @@ export async function interleaveDeliveries(given: Scenario, options: ExploreOpti
     const found = endingOf({ sandbox: run.sandbox, results: new Map() })
     if (isOneByOne(turnstile.steps))
       serial.push({ clients: namesIn(turnstile.steps), ending: found, holds: verdict.holds })
-    const ending = JSON.stringify([verdict.holds, verdict.reason, run.sandbox.store.dump().keys])
+    const stored = run.sandbox.stores.map((store) => store.dump().keys)
+    const ending = JSON.stringify([verdict.holds, verdict.reason, stored])
     const before = endings.get(ending)
     if (before !== undefined) before.times++
     else endings.set(ending, { times: 1, turnstile, verdict, found })

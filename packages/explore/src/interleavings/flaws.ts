@@ -87,7 +87,7 @@ function usesOf(steps: readonly InterleavingStep[]): Use[] {
       const words = entry.argv.map((word) => word.toUpperCase())
       const reply = String(entry.reply ?? null)
       const isRefused = (entry.reply === null && words.includes('NX')) || (words[0] === 'SETNX' && reply === '0')
-      return (keysUsed(entry.argv) ?? []).map((used) => {
+      return (keysUsed(entry) ?? []).map((used) => {
         const writes = used.writes && !isRefused
         return { at, who, ...used, reads: used.reads || isRefused, writes, reply, words }
       })

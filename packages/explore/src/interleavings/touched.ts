@@ -1,5 +1,5 @@
-import { type Bytes, text } from '../../../../src/kernel/bytes.js'
-import type { Entry } from '../../../../src/kernel/traffic-log.js'
+import { text } from '../../../../src/kernel/bytes.js'
+import type { Entry, EntryOf } from '../../../../src/kernel/traffic-log.js'
 import { commandTable } from '../../../../src/store/commands/index.js'
 
 // Determines the keys that a request reads and writes. If two requests have no key in common that one of them writes,
@@ -49,7 +49,7 @@ export function touchedBy(entries: readonly Entry[]): Touched {
   for (const entry of entries) {
     if (entry.type === 'command') {
       commands++
-      const used = keysUsed(entry.argv)
+      const used = keysUsed(entry)
       if (used === undefined) return everything
       for (const use of used) {
         if (use.reads) reads.add(use.key)
@@ -70,14 +70,18 @@ export function touchedBy(entries: readonly Entry[]): Touched {
 }
 
 /** Returns the keys that a command used, or `undefined` if its arguments do not show them. */
-export function keysUsed(argv: readonly Bytes[]): readonly KeyUsed[] | undefined {
+export function keysUsed({
+  argv,
+  database,
+}: Pick<EntryOf<'command'>, 'argv' | 'database'>): readonly KeyUsed[] | undefined {
   const command = argv.length === 0 ? undefined : commandTable.find(argv)
   if (command === undefined) return []
   if (!dataGroups.has(command.group) || byChance.test(command.name)) return undefined
   const { keys } = command.namesIn(argv)
   if (keys.length === 0) return undefined
   const used = keys.map(({ name, use }) => ({
-    key: text(name),
+    // Equal keys of different databases are different keys.
+    key: database === undefined ? text(name) : `${text(name)} (database ${database})`,
     command: command.name,
     reads: use !== 'W',
     writes: use.includes('W'),
