@@ -122,3 +122,33 @@ test('a copy without a known URL of its database works, too', () => {
   expect(copy('curl', trace, 1)).toContain('https://__proto__.store.test')
   expect(copy('vitest', trace)).toContain("sandbox.storeIn('__proto__').run('GET', 'a')")
 })
+
+test('recordStoreChanges() records the changes of all databases during an attempt', async () => {
+  using sandbox = createSandbox({ databases: ['eu', 'us'] })
+  const { traffic, store, storeIn, destinations, queue, clock } = sandbox
+  storeIn('us').run('SET', 'a', 'old')
+  storeIn('us').run('HSET', 'h', 'f', 1)
+  traffic.recordStoreChanges()
+  destinations.on('https://shop.test/orders', () => {
+    store.run('SET', 'a', 'first')
+    storeIn('us').run('SET', 'a', 'new')
+    storeIn('us').run('DEL', 'h')
+    return new Response()
+  })
+  queue.publish({ to: 'https://shop.test/orders' })
+  await clock.drain()
+  const { store: changes } = traffic.last('attempt')!
+  expect(changes).toMatchObject({
+    added: [{ key: 'a', value: 'first' }],
+    removed: [{ key: 'h', database: 'us' }],
+    changed: [{ before: { value: 'old' }, after: { key: 'a', value: 'new', database: 'us' } }],
+  })
+  expect(changes!.added[0]).not.toHaveProperty('database')
+  const lines = traffic
+    .timeline()
+    .split('\n')
+    .map((line) => line.trim())
+  const told = lines.filter((line) => /^store.*: [-+~]/.test(line))
+  expect(told.map((line) => line.slice(0, 14))).toEqual(['store: + a str', 'store us: - h ', 'store us: ~ a '])
+  expect(loadTrace(JSON.stringify(traffic)).timeline()).toBe(traffic.timeline())
+})
