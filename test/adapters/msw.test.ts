@@ -114,3 +114,11 @@ test("responses arrive under fake timers, and the sandbox's clock drives a waiti
   await sandbox.clock.advance('2s')
   expect(await answer).toBe('{"result":"hi"}')
 })
+
+test('mswHandlers() intercepts the URLs of databases', async () => {
+  using sandbox = createSandbox({ databases: ['us'], urls: { databases: { us: 'https://us.elsewhere.test/a' } } })
+  listening(...mswHandlers(sandbox))
+  const headers = { authorization: `Bearer ${sandbox.tokens.databases.us!.store}` }
+  await fetch(`${sandbox.urls.databases.us}/set/a/1`, { headers })
+  expect(sandbox.storeIn('us').get('a')).toBe('1')
+})

@@ -48,6 +48,13 @@ function send(
   })
 }
 
+test('nockScopes() intercepts the URLs of databases', async () => {
+  const sandbox = sandboxThroughNock({ databases: ['us'], urls: { databases: { us: 'https://us.elsewhere.test/a' } } })
+  const headers = { authorization: `Bearer ${sandbox.tokens.databases.us!.store}` }
+  await fetch(`${sandbox.urls.databases.us}/set/a/1`, { headers })
+  expect(sandbox.storeIn('us').get('a')).toBe('1')
+})
+
 describe('nock.pendingMocks()', () => {
   const sent = { method: 'POST', body: '["SET","k","v"]' } as const
 

@@ -105,6 +105,7 @@ const calls: Readonly<Record<string, (given: Given) => unknown>> = {
   'StoreStatistics.script[0]': (given) => stats.store.script(given),
   'StoreStatistics.script[1]': (given) => stats.store.script([], given),
   'Store.connect[0]': (given) => store.connect(given),
+  'Sandbox.envFor[0]': (given) => sandbox.envFor(given),
   'Sandbox.assertInvariants[0]': (given) => sandbox.assertInvariants(given),
   'Sandbox.checkInvariants[0]': (given) => sandbox.checkInvariants(given),
   'Sandbox.load[1]': (given) => sandbox.load(sandbox.dump(), given),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
+import { createSandbox, Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
@@ -166,4 +166,75 @@ describe('misuse', () => {
   ])('%s of an unknown database throws a TypeError', (_, options, message) => {
     expect(() => createSandbox({ ...options, databases: ['us'] })).toThrow(message)
   })
+})
+
+describe('dumps', () => {
+  test.each<[string, readonly string[] | undefined, readonly string[] | undefined, string]>([
+    [
+      'other databases',
+      ['eu'],
+      ['us'],
+      'other added databases (eu) than this sandbox (us). Create the sandbox with databases: ["eu"].',
+    ],
+    ['no databases', undefined, ['us'], 'other added databases (none) than this sandbox (us).'],
+    ['databases', ['eu'], undefined, 'other added databases (eu) than this sandbox (none).'],
+  ])('with %s than those of the sandbox are rejected, and nothing changes', (_, from, to, sentence) => {
+    using origin = createSandbox({ databases: from })
+    using sandbox = createSandbox({ databases: to })
+    sandbox.store.run('SET', 'a', 1)
+    const before = sandbox.dump()
+    expect(() => sandbox.load(origin.dump())).toThrow(sentence)
+    expect(sandbox.dump()).toEqual(before)
+  })
+
+  test('with databases have version 3, and without them no field databases', () => {
+    using sandbox = createSandbox({ databases: ['us'] })
+    using lone = createSandbox()
+    expect(sandbox.dump().version).toBe(3)
+    expect(lone.dump()).not.toHaveProperty('databases')
+    const { databases: _, ...cut } = sandbox.dump()
+    expect(() => sandbox.load(cut)).toThrow(/version must be 3 if the dump has added databases/)
+  })
+
+  test('of another secret do not bring their tokens and passwords', async () => {
+    using origin = createSandbox({ databases: ['us'] })
+    using sandbox = createSandbox({ databases: ['us'], secret: 'a secret of the server' })
+    const user = origin.storeIn('us')
+    user.run('ACL', 'SETUSER', 'ann', 'on', '~*', '+@all')
+    const token = String(user.run('ACL', 'GENTOKEN', 'ann'))
+    user.run('ACL', 'SETUSER', 'ann', `>${token}`)
+    user.run('SET', 'a', 'kept')
+    expect(await ask(origin, 'us', 'get/a', token)).toBe('kept')
+    const own = sandbox.tokens
+    sandbox.load(origin.dump())
+    expect(sandbox.tokens).toEqual(own)
+    expect(await ask(sandbox, 'us', 'get/a')).toBe('kept')
+    for (const foreign of [token, origin.tokens.databases.us!.store, own.store])
+      expect(await ask(sandbox, 'us', 'get/a', foreign)).toMatch(/unauthorized/i)
+  })
+
+  test('are moved with rebaseTime', () => {
+    using origin = createSandbox({ databases: ['us'], startAt: '2031-01-01T00:00:00Z' })
+    origin.storeIn('us').run('SET', 'a', 1, 'EX', 60)
+    using sandbox = createSandbox({ databases: ['us'] })
+    sandbox.load(origin.dump(), { rebaseTime: true })
+    expect(sandbox.storeIn('us').run('TTL', 'a')).toBe(60)
+  })
+})
+
+test('databases are rejected with a real Redis', () => {
+  const elsewhere = () => {
+    throw new Error('must not be called')
+  }
+  const create = () => new Sandbox({ databases: ['us'] }, undefined, elsewhere)
+  expect(create).toThrow(/^databases must be omitted with a real Redis, which has one database\./)
+})
+
+test('the queue delivers to a database', async () => {
+  using sandbox = createSandbox({ databases: ['us'] })
+  const { urls, tokens, queue, clock } = sandbox
+  const headers = { authorization: `Bearer ${tokens.databases.us!.store}` }
+  queue.publish({ to: `${urls.databases.us}/set/a/1`, headers })
+  await clock.drain()
+  expect(sandbox.storeIn('us').get('a')).toBe('1')
 })
