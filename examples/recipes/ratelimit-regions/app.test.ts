@@ -56,7 +56,12 @@ test('does not wait for a slow database', async () => {
 })
 
 test('limits visitors while a database is gone, and gives it the missing counts when it is back', async () => {
-  sandbox.faults.add({ on: 'store.request', name: 'gone', match: { database: 'us' }, fault: fault.status(503) })
+  sandbox.faults.add({
+    on: 'store.request',
+    name: 'gone',
+    match: { database: 'us' },
+    fault: fault.outage({ status: 503 }),
+  })
   expect(await statuses('edsger', 3)).toEqual([200, 200, 200])
   await Promise.all(background)
   expect(console.warn).toHaveBeenCalledTimes(3)
@@ -71,7 +76,7 @@ test('limits visitors while a database is gone, and gives it the missing counts 
 
 test('admits too many requests if the database that was gone answers first', async () => {
   const { faults, clock } = sandbox
-  faults.add({ on: 'store.request', name: 'gone', match: { database: 'us' }, fault: fault.status(503) })
+  faults.add({ on: 'store.request', name: 'gone', match: { database: 'us' }, fault: fault.outage({ status: 503 }) })
   expect(await statuses('barbara', 5)).toEqual([200, 200, 200, 200, 200])
   await Promise.all(background)
 
