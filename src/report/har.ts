@@ -68,6 +68,8 @@ export interface HarEntry {
   readonly _seq: number
   /** Number of the entry that led to this one. Absent if there is none. */
   readonly _cause?: number
+  /** For a request to an added database of the data store: its name. Absent for all other requests. */
+  readonly _database?: string
   /** For an attempt: ID of the message, `msg_…`. */
   readonly _messageId?: string
   /** For a request to the store: the commands that it ran, as text with secrets hidden. */
@@ -172,6 +174,7 @@ function requestEntry(
     _type: 'request',
     _seq: entry.seq,
     ...(entry.cause !== undefined && entry.cause > 0 && { _cause: entry.cause }),
+    ...(entry.database !== undefined && { _database: entry.database }),
     ...(commands && { _commands: commands }),
   }
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import { loadTrace } from './load-trace.js'
-import { redactedChanges } from './redacted-changes.js'
+import { changesOfAll, redactedChange } from './redacted-changes.js'
 import type { Redaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 import { timeline } from './timeline.js'
@@ -52,12 +52,11 @@ export function toHtml(source: Traffic | Trace | string, options: HtmlOptions = 
 }
 
 /**
- * Returns the changes of a sandbox's store, with secrets hidden. Without a store, as in a loaded trace, the list is
+ * Returns the changes of a sandbox's databases, with secrets hidden. Without a store, as in a loaded trace, the list is
  * empty.
  */
 export function changesOf(view: Traffic, redaction: Redaction = view.redaction()): readonly object[] {
-  const { store } = view.context
-  return store === undefined ? [] : redactedChanges(store, redaction)
+  return changesOfAll(view.context, redaction).map((change) => redactedChange(change, redaction))
 }
 
 /** Returns the store changes in a trace. A failed test or a server has added them to the trace. */

@@ -1,6 +1,7 @@
 import { historyInternals } from '../store/history/history-internals.js'
 import type { KeyChange } from '../store/history/key-change.js'
 import { hidden as mark, type Redaction } from './redaction.js'
+import type { TrafficContext } from './traffic-context.js'
 
 /**
  * Returns the changes of a store with secrets hidden, as in a trace. A secret is recognized by its format, or by the
@@ -13,6 +14,20 @@ export function redactedChanges(store: object, redaction: Redaction, after = 0):
 /** Returns the changes of a store, not redacted yet. If the bodies of all requests are hidden, the list is empty. */
 export function changesSince(store: object, redaction: Redaction, after = 0): readonly KeyChange[] {
   return redaction.hidesBodies ? [] : (historyInternals.find(store)?.changes(after) ?? [])
+}
+
+/**
+ * Returns the changes of all databases, ordered by `seq`, not redacted yet. Changes of an added database contain its
+ * name.
+ */
+export function changesOfAll(context: TrafficContext, redaction: Redaction, after = 0): readonly KeyChange[] {
+  const views = context.databases?.() ?? []
+  if (views.length > 0) {
+    return views.flatMap((view) => changesOfAll(view.context, redaction, after)).sort((a, b) => a.seq - b.seq)
+  }
+  const { store, database } = context
+  const changes = store === undefined ? [] : changesSince(store, redaction, after)
+  return database === undefined ? changes : changes.map((change) => ({ ...change, database }))
 }
 
 export function redactedChange(change: KeyChange, redaction: Redaction): KeyChange {

@@ -38,6 +38,7 @@ export function diagramOf(entries: readonly Entry[], redaction: Redaction): Diag
   const commands = commandsByRequest(entries)
   const steps: (DiagramStep & { order: number })[] = []
   const add = (step: DiagramStep, order: number): void => void steps.push({ ...step, order })
+  const stores = new Set(['store', ...entries.map(storeOf)])
   for (const entry of entries) {
     if (entry.type === 'request') requestSteps(entry, commands.get(entry.seq) ?? [], add, redaction)
     else if (entry.type === 'outbound') callSteps(entry, names(entry.url), add, redaction)
@@ -50,7 +51,7 @@ export function diagramOf(entries: readonly Entry[], redaction: Redaction): Diag
       add(
         note(
           entry.at,
-          sideOf(entry.point),
+          sideOf(entry),
           `fault ${plainText(entry.fault)} at ${plainText(entry.point)}${entry.effect === undefined ? '' : `: ${excerpt(redaction.text(entry.effect), 80)}`}`,
         ),
         entry.seq,
@@ -71,20 +72,21 @@ export function diagramOf(entries: readonly Entry[], redaction: Redaction): Diag
       add(note(entry.at, application, droppedText(entry)), entry.seq)
     } else if (entry.type === 'published') publishedSteps(entry, short, add)
     else if (entry.type === 'command' && entry.via === 'direct') {
-      add(note(entry.at, 'store', `by the test: ${excerpt(commandLine(entry.argv, redaction), 60)}`), entry.seq)
+      add(note(entry.at, storeOf(entry), `by the test: ${excerpt(commandLine(entry.argv, redaction), 60)}`), entry.seq)
     } else if (entry.type === 'command' && entry.cause === undefined) connectionSteps(entry, add, redaction)
   }
   // Sort the steps, because a response comes after all entries that were logged before it.
   steps.sort((a, b) => a.order - b.order)
-  return { participants: participantsOf(steps), steps: steps.map(({ order, ...step }) => step) }
+  return { participants: participantsOf(steps, stores), steps: steps.map(({ order, ...step }) => step) }
 }
 
 /** Adds a command that arrived over a connection. There is no request for it. */
 function connectionSteps(entry: EntryOf<'command'>, add: Add, redaction: Redaction): void {
+  const store = storeOf(entry)
   const told = excerpt(commandLine(entry.argv, redaction), 70)
-  add({ kind: 'arrow', at: entry.at, from: application, to: 'store', text: told }, entry.seq)
+  add({ kind: 'arrow', at: entry.at, from: application, to: store, text: told }, entry.seq)
   const said = outcomeOfCommand(entry, redaction)
-  add({ kind: 'answer', at: entry.at, from: 'store', to: application, text: excerpt(said, 40), lost: false }, entry.seq)
+  add({ kind: 'answer', at: entry.at, from: store, to: application, text: excerpt(said, 40), lost: false }, entry.seq)
 }
 
 type Add = (step: DiagramStep, order: number) => void
@@ -95,7 +97,7 @@ function requestSteps(
   add: Add,
   redaction: Redaction,
 ): void {
-  const service = entry.service
+  const service = entry.service === 'store' ? storeOf(entry) : entry.service
   const { response: answer } = entry
   const single = commands.length === 1 ? commands[0] : undefined
   const what =
@@ -169,11 +171,16 @@ function note(at: number, over: string, text: string): DiagramStep {
   return { kind: 'note', at, over, text }
 }
 
-function sideOf(point: string): string {
-  const service = point.split('.', 1)[0]!
-  if (service === 'stream') return 'store'
+function sideOf(entry: EntryOf<'fault'>): string {
+  const service = entry.point.split('.', 1)[0]!
+  if (service === 'store' || service === 'stream') return storeOf(entry)
   if (service === 'app') return application
-  return service === 'store' || service === 'stats' ? service : 'queue'
+  return service === 'stats' ? service : 'queue'
+}
+
+/** Returns the name of the column of an entry's database. */
+function storeOf({ database }: Pick<Entry, 'database'>): string {
+  return database === undefined ? 'store' : `store ${plainText(database)}`
 }
 
 function commandsByRequest(entries: readonly Entry[]): ReadonlyMap<number, EntryOf<'command'>[]> {
@@ -219,8 +226,8 @@ function pathOf(url: string): string {
   return plainText(/^[a-z]+:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] || url)
 }
 
-function participantsOf(steps: readonly DiagramStep[]): string[] {
-  const services = ['store', 'queue', 'stats']
+function participantsOf(steps: readonly DiagramStep[], stores: ReadonlySet<string>): string[] {
+  const services = [...stores, 'queue', 'stats']
   const seen = new Set<string>()
   for (const step of steps) {
     if (step.kind === 'note') seen.add(step.over)

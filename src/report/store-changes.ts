@@ -12,26 +12,52 @@ export interface ComparableStore {
 
 /**
  * Records in each attempt how the store changed between the attempt's start and end. Other deliveries may have made
- * some of the changes. Recording is off by default, because each attempt then copies the whole store.
+ * some of the changes. Recording is off by default, because each attempt then copies all databases. Changed keys of an
+ * added database contain its name.
  * @returns a function that stops recording
  */
-export function watchStore(traffic: TrafficLog, store: ComparableStore): () => void {
-  const before = new Map<number, unknown>()
+export function watchStores(
+  traffic: TrafficLog,
+  databases: readonly { readonly store?: ComparableStore; readonly database?: string }[],
+): () => void {
+  const before = new Map<number, readonly unknown[]>()
   return traffic.subscribe((entry: Entry) => {
     if (entry.type !== 'attempt') return
     if (entry.outcome === undefined) {
-      before.set(entry.seq, store.dump())
+      before.set(
+        entry.seq,
+        databases.map(({ store }) => store?.dump()),
+      )
       return
     }
-    const dump = before.get(entry.seq)
-    if (dump === undefined) return
+    const dumps = before.get(entry.seq)
+    if (dumps === undefined) return
     before.delete(entry.seq)
-    entry.store = store.diff(dump as never)
+    const diffs = databases.flatMap(({ store, database }, index) => {
+      const diff = store?.diff(dumps[index] as never)
+      return diff === undefined ? [] : database === undefined ? diff : inDatabase(diff, database)
+    })
+    entry.store = {
+      added: diffs.flatMap(({ added }) => added),
+      removed: diffs.flatMap(({ removed }) => removed),
+      changed: diffs.flatMap(({ changed }) => changed),
+    }
   })
+}
+
+function inDatabase({ added, removed, changed }: StoreDiff, database: string): StoreDiff {
+  const named = <Key extends object>(key: Key): Key => ({ ...key, database })
+  return {
+    added: added.map(named),
+    removed: removed.map(named),
+    changed: changed.map(({ key, before, after }) => ({ key, before: named(before), after: named(after) })),
+  }
 }
 
 interface Dumped {
   readonly key?: unknown
+  /** Name of the added database that contains the key. */
+  readonly database?: unknown
   readonly type?: unknown
   readonly value?: unknown
   readonly expiresAt?: unknown
@@ -43,19 +69,23 @@ const linesShown = 20
 export function storeChangeLines(change: StoreDiff, redaction: Redaction = standardRedaction): string[] {
   const word = (given: unknown): string => quoted(asText(given), 60, (text) => redaction.text(text))
   const shown = ({ type, value, ...rest }: Dumped): string =>
-    `${excerpt(String(type), 20)} ${word(value ?? Object.fromEntries(Object.entries(rest).filter(([name]) => name !== 'key' && name !== 'expiresAt')))}`
+    `${excerpt(String(type), 20)} ${word(value ?? Object.fromEntries(Object.entries(rest).filter(([name]) => name !== 'key' && name !== 'database' && name !== 'expiresAt')))}`
   const lines = [
-    ...change.added.map((now: Dumped) => `store: + ${word(now.key)} ${shown(now)}${lifeOf(now)}`),
-    ...change.removed.map((old: Dumped) => `store: - ${word(old.key)} ${shown(old)}`),
+    ...change.added.map((now: Dumped) => `${placeOf(now)}: + ${word(now.key)} ${shown(now)}${lifeOf(now)}`),
+    ...change.removed.map((old: Dumped) => `${placeOf(old)}: - ${word(old.key)} ${shown(old)}`),
     ...change.changed.map(({ before, after }: { before: Dumped; after: Dumped }) => {
       const parts: string[] = []
       if (shown(before) !== shown(after)) parts.push(`${shown(before)} → ${shown(after)}`)
       if (before.expiresAt !== after.expiresAt) parts.push(deadlineChange(before.expiresAt, after.expiresAt))
-      return `store: ~ ${word(after.key)} ${parts.join(', ') || 'inside'}`
+      return `${placeOf(after)}: ~ ${word(after.key)} ${parts.join(', ') || 'inside'}`
     }),
   ]
   if (lines.length <= linesShown) return lines
   return [...lines.slice(0, linesShown), `store: … and ${lines.length - linesShown} more keys`]
+}
+
+function placeOf({ database }: Dumped): string {
+  return database === undefined ? 'store' : `store ${excerpt(String(database), 100)}`
 }
 
 function lifeOf({ expiresAt }: Dumped): string {

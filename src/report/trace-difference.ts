@@ -107,7 +107,9 @@ const idShape = /\b(?:msg|scd|wfr|jwt)_[A-Za-z0-9_]{10,}|\b\d{13}-\d+\b/g
 
 /** Fields that together identify the subject of an entry. Fields with IDs are excluded. */
 const tellingFields =
-  'type service method url argv event key kind retried resource name change point fault decision move'.split(' ')
+  'type service database method url argv event key kind retried resource name change point fault decision move'.split(
+    ' ',
+  )
 
 function keyOf(plain: TraceEntry): string {
   const parts = tellingFields.map((name) => {

@@ -24,8 +24,13 @@ export interface TrafficContext {
   readonly waits?: () => string | undefined
   /** Returns the current billed totals of the store. Every mark stores them. */
   readonly spend?: () => StoreCostTotals
-  /** Returns the traffic of each database, if databases were added. A mark is taken in all of them. */
-  readonly databases?: () => readonly { mark(): number }[]
+  /**
+   * Returns the traffic of each database, if databases were added. A mark is taken in all of them. Reports show the
+   * changes of all of them.
+   */
+  readonly databases?: () => readonly { mark(): number; readonly context: TrafficContext }[]
+  /** Name of the added database to which `store` belongs; absent for the first database. */
+  readonly database?: string
 }
 
 /** Billed totals of the store: commands, and bytes of their arguments and replies. */

@@ -16,7 +16,7 @@ import { type Har, type HarOptions, harOf } from './har.js'
 import { mermaidDiagram } from './mermaid.js'
 import { type NormalizedEntry, normalizedTraffic } from './normalized.js'
 import { Redaction } from './redaction.js'
-import { watchStore } from './store-changes.js'
+import { watchStores } from './store-changes.js'
 import { type TextDiagramOptions, textDiagram } from './text-diagram.js'
 import { type TimelineOptions, timeline } from './timeline.js'
 import { type Trace, type TraceOptions, traceOf } from './trace.js'
@@ -291,7 +291,7 @@ export class Traffic {
 
   /**
    * Records how the store changes during each later attempt: added and removed keys, changed values and TTLs. Each
-   * attempt then copies the whole store, which takes time.
+   * attempt then copies the whole store, which takes time. Changed keys of an added database contain its name.
    * @returns a function that stops recording
    * @throws TypeError when the traffic belongs to no store, such as the traffic of a trace
    * @example
@@ -307,7 +307,9 @@ export class Traffic {
       throw new TypeError(
         'traffic.recordStoreChanges(): this traffic has no store. Call it on the traffic of a sandbox.',
       )
-    return watchStore(this.#traffic, store)
+    const views = this.context.databases?.() ?? []
+    const databases = views.map(({ context }) => context)
+    return watchStores(this.#traffic, databases.length > 0 ? databases : [this.context])
   }
 
   /**

@@ -202,8 +202,9 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   const view = new Traffic(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
   regions.onSplit = (log) => void new Traffic(log, context)
   if (names.length > 0) {
-    for (const { store } of databases) {
-      const own = { ...context, databases: () => [], store, spend: () => store.cost() }
+    for (const { name, store } of databases) {
+      const database = name === undefined ? {} : { database: name }
+      const own = { ...context, ...database, databases: () => [], store, spend: () => store.cost() }
       views.push(new Traffic(store.traffic, own))
     }
   }

@@ -6,6 +6,13 @@ import { filesOf, recipeNames, recipePage, shownFiles, withFiles } from '../supp
 
 const isWritten = (name: string): boolean => existsSync(new URL(`../../docs/recipes/${name}.md`, import.meta.url))
 
+/** Options that the sandbox of a recipe needs. */
+const optionsOf: Readonly<Record<string, string>> = {
+  ratelimit: "{ timers: 'follow' }",
+  realtime: "{ timers: 'follow' }",
+  'ratelimit-regions': "{ timers: 'follow', databases: ['eu', 'us'] }",
+}
+
 describe.each(recipeNames.filter(isWritten))('docs/recipes/%s.md', (name) => {
   const page = recipePage(name)
 
@@ -19,7 +26,7 @@ describe.each(recipeNames.filter(isWritten))('docs/recipes/%s.md', (name) => {
 
   test('passes only options to the sandbox that the recipe needs', () => {
     for (const [, options] of page.matchAll(/useSandbox\(([^)]*)\)/g)) {
-      expect(options).toMatch(['ratelimit', 'realtime'].includes(name) ? /^\{ timers: 'follow' \}$/ : /^$/)
+      expect(options).toBe(optionsOf[name] ?? '')
     }
   })
 })

@@ -11,6 +11,8 @@ export interface EntryText {
   readonly url?: string
   /** Result of the entry. */
   readonly end?: string
+  /** Name of the added database that the entry is about. */
+  readonly database?: string
   /** Reasons and additional information, as phrases. */
   readonly notes: readonly string[]
 }
@@ -203,13 +205,15 @@ export function entryText(entry: TraceEntry): EntryText {
     head: excerpt(head, 400),
     ...(url !== undefined && { url: excerpt(url, maxUrl) }),
     ...(end !== undefined && { end: excerpt(end, 200) }),
+    ...(entry.database !== undefined && { database: excerpt(String(entry.database), 100) }),
     notes: notes.filter((note) => note !== undefined && note !== '').map((note) => excerpt(String(note), 600)),
   }
 }
 
 /** Returns the text of an entry as one line, for screen readers. */
-export function lineOf({ head, url, end }: EntryText): string {
-  return `${head}${url === undefined ? '' : ` ${url}`}${end === undefined ? '' : ` → ${end}`}`
+export function lineOf({ head, url, end, database }: EntryText): string {
+  const place = database === undefined ? '' : ` (${database})`
+  return `${head}${url === undefined ? '' : ` ${url}`}${end === undefined ? '' : ` → ${end}`}${place}`
 }
 
 export function droppedText({ count, limit, unit }: Pick<Fields, 'count' | 'limit' | 'unit'>): string {

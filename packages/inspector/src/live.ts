@@ -2,6 +2,7 @@ import { type ServerEvent, serverEvents } from '../../../src/kernel/server-event
 import type { TraceEntry } from '../../../src/report/trace.js'
 import type { KeyChange } from '../../../src/store/history/key-change.js'
 import { ControlRejection } from './control-rejection.js'
+import { databaseNames } from './models/databases.js'
 import type { Control, PageFacts, PageListener, PageSource } from './source.js'
 import type { TakeToken } from './token.js'
 
@@ -70,7 +71,9 @@ class Following {
   /** Entries that arrived recently. They are sent to the listener together. */
   #waiting: TraceEntry[] = []
   #last: TraceEntry | undefined
-  #lastChange = 0
+  /** `seq` of the last known change of each database. The first database has no name. */
+  readonly #lastChanges = new Map<string | undefined, number>()
+  #databases: readonly string[] = []
   #world = 0
   /**
    * `seq` of each entry that had not ended when it arrived. These entries are requested again, from the first one on.
@@ -136,7 +139,7 @@ class Following {
     this.#waiting = []
     this.#open.clear()
     this.#last = undefined
-    this.#lastChange = 0
+    this.#lastChanges.clear()
     this.#world++
     this.#listener.renewed()
   }
@@ -207,7 +210,7 @@ class Following {
       do {
         this.#isStale = false
         await this.#askFacts()
-        await this.#askChanges()
+        for (const database of [undefined, ...this.#databases]) await this.#askChanges(database)
       } while (this.#isStale && !this.#isOver)
     } finally {
       this.#isAsking = false
@@ -217,13 +220,16 @@ class Following {
   async #askFacts(): Promise<void> {
     const facts = (await this.#control.ask('GET', '/inspector')) as PageFacts
     this.#goesByItself = facts.mode === 'real'
+    this.#databases = databaseNames(facts.addresses)
     this.#listener.facts(facts)
   }
 
-  async #askChanges(): Promise<void> {
+  async #askChanges(database: string | undefined): Promise<void> {
     const world = this.#world
     for (;;) {
-      const path = `/store/changes?after=${this.#lastChange}&limit=${partSize}`
+      const after = this.#lastChanges.get(database) ?? 0
+      const of = database === undefined ? '' : `&database=${encodeURIComponent(database)}`
+      const path = `/store/changes?after=${after}&limit=${partSize}${of}`
       if (!this.#hasChanges) return
       const answer = await this.#control.ask('GET', path).catch((error) => {
         // If the server has no history of the store's changes, it rejects this request. Do not send it again.
@@ -232,8 +238,8 @@ class Following {
       })
       const changes = listIn<KeyChange>(answer, 'changes')
       if (world !== this.#world || changes.length === 0) return
-      this.#lastChange = changes.at(-1)!.seq
-      this.#listener.changes(changes)
+      this.#lastChanges.set(database, changes.at(-1)!.seq)
+      this.#listener.changes(database === undefined ? changes : changes.map((change) => ({ ...change, database })))
       if (changes.length < partSize) return
     }
   }

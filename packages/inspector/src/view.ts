@@ -16,7 +16,7 @@ const maxEntries = 400_000
 
 /**
  * Data and selection of the page, as signals that the panels read. Panels may write only `selectedSeq`, `instant`,
- * `range`, `tenant` and `tab`.
+ * `range`, `tenant`, `database` and `tab`.
  */
 export class PageView {
   /** Entries, sorted by `seq`. Each update creates a new array. */
@@ -30,6 +30,8 @@ export class PageView {
   /** Range of time to which all panels limit their data. `undefined`: no limit. */
   readonly range: Signal<TimeRange | undefined> = signal(undefined)
   readonly tenant: Signal<string>
+  /** Name of the added database that the panels of the store show. `undefined`: the first database. */
+  readonly database: Signal<string | undefined> = signal(undefined)
   readonly theme: Signal<Theme> = signal('system')
   /** Name of the open panel. */
   readonly tab: Signal<string> = signal('Entry')

@@ -12,7 +12,7 @@ const refused = new Set(['__proto__', 'constructor', 'prototype'])
 export function scenarioOf(selection: CopySelection, context: CopyContext): string {
   const stretch = copyRangeOf(selection, context)
   if (stretch === undefined) return '# The selection contains nothing that a scenario can play.\n'
-  const { startAt, scripts, rules, inputs, seen, notes } = stretch
+  const { startAt, scripts, rules, inputs, databases, seen, notes } = stretch
   const ids = new Map<string, string>()
   const steps = inputs.flatMap((input) => stepOf(input, ids))
   const dead = seen.some(({ what }) => what === 'deadLetter')
@@ -22,6 +22,7 @@ export function scenarioOf(selection: CopySelection, context: CopyContext): stri
       ...(notes.length > 0 && { description: notes.join(' ') }),
       ...(context.seed !== undefined && { seed: context.seed }),
       startAt: iso(startAt),
+      ...(databases.length > 0 && { databases }),
       destinations: [...scripts].map(([url, script]) => {
         const answers = script.slice(0, script.findLastIndex((step) => step !== 200) + 1)
         return { url, ...(answers.length > 0 && { script: answers }) }
@@ -36,7 +37,10 @@ export function scenarioOf(selection: CopySelection, context: CopyContext): stri
 
 function stepOf(input: TestAction, ids: Map<string, string>): readonly object[] {
   if (input.does === 'advance') return [{ advance: input.ms }]
-  if (input.does === 'command') return [{ command: input.words }]
+  if (input.does === 'command') {
+    const { database, words } = input
+    return [{ command: database === undefined ? words : { database, argv: words } }]
+  }
   if (input.does === 'request') return [{ request: input.request }]
   if (input.does === 'fault') return [{ addFaults: input.rule }]
   if (input.does !== 'publish') return [{ [input.does]: ids.get(input.messageId) }]

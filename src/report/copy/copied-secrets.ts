@@ -1,3 +1,4 @@
+import { jsLiteral } from './quoting.js'
 import type { CopyContext, Headers } from './selection.js'
 
 // Copied code contains a variable in place of each secret. If the position of a secret shows which secret it is, the
@@ -47,6 +48,11 @@ export function variablesOf(service: unknown, words: CopyDialect): { url?: strin
   if (service === 'store') return { url: words.storeUrl, token: words.storeToken }
   if (service === 'queue') return { url: words.queueUrl, token: words.queueToken }
   return { token: 'SECRET' }
+}
+
+/** Returns the sentence that says which variables the code needs to reach an added database. */
+export function variablesNote(database: string): string {
+  return `Use the variables of sandbox.envFor({ database: ${jsLiteral(database)} }).`
 }
 
 /**

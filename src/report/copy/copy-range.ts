@@ -6,7 +6,7 @@ import { withoutWait } from './waited.js'
 
 export type TestAction =
   | { readonly does: 'publish'; readonly publish: Publish; readonly messageId: string }
-  | { readonly does: 'command'; readonly words: readonly string[] }
+  | { readonly does: 'command'; readonly words: readonly string[]; readonly database?: string }
   | { readonly does: 'request'; readonly request: RequestInput }
   | { readonly does: 'fault'; readonly rule: ResponseRule }
   | { readonly does: 'cancel' | 'deliverNow'; readonly messageId: string }
@@ -14,6 +14,8 @@ export type TestAction =
 
 export interface RequestInput {
   readonly service: string
+  /** Name of the added database that receives the request. */
+  readonly database?: string
   readonly method: string
   /** Path below the base URL of the service. */
   readonly path: string
@@ -35,6 +37,8 @@ export interface CopyRange {
   readonly scripts: ReadonlyMap<string, readonly CopiedStep[]>
   readonly rules: readonly ResponseRule[]
   readonly inputs: readonly TestAction[]
+  /** Names of the added databases that the actions use. */
+  readonly databases: readonly string[]
   readonly seen: readonly ObservedOutcome[]
   /** Notes about parts of the log that the actions do not reproduce. */
   readonly notes: readonly string[]
@@ -90,9 +94,22 @@ class StretchReader {
       startAt,
       ...this.#answers(),
       inputs: this.#inputs,
+      databases: this.#databases(),
       seen: this.#seen(),
       notes: [...this.#notes],
     }
+  }
+
+  /** Returns the databases in the order in which the sandbox had them, if it is known. */
+  #databases(): readonly string[] {
+    const used = new Set(
+      this.#inputs.flatMap((input) => {
+        if (input.does === 'command') return input.database ?? []
+        return input.does === 'request' ? (input.request.database ?? []) : []
+      }),
+    )
+    const known = Object.keys((this.context.addresses?.databases as object | undefined) ?? {})
+    return [...new Set([...known.filter((name) => used.has(name)), ...used])]
   }
 
   #take(entry: TraceEntry): void {
@@ -161,8 +178,8 @@ class StretchReader {
    * because another sandbox has other IDs.
    */
   #raw(entry: TraceEntry): void {
-    const { service, method, url, body, response: answer, at } = entry
-    const path = pathOf(url, service, this.context)
+    const { service, database, method, url, body, response: answer, at } = entry
+    const path = pathOf({ url, service, database }, this.context)
     if ((method === 'GET' && service !== 'store') || service === 'stats') return
     if (/(?:msg|dlq|wfr)_/.test(path)) {
       const later = (this.#led.get(entry.seq) ?? []).filter(({ type }) => type === 'message')
@@ -184,6 +201,7 @@ class StretchReader {
     const status = Number((answer as { status?: number } | undefined)?.status ?? 0)
     const request = {
       service: String(service),
+      ...databaseOf(entry),
       method: String(method),
       path,
       headers: Object.fromEntries(headers),
@@ -202,7 +220,11 @@ class StretchReader {
     if (struck === undefined) return
     const fault = faultOf(struck, entry)
     if (fault === undefined) this.#notes.add('A fault is not included, because the log has too few details.')
-    else this.#do({ does: 'fault', rule: { ...ruleOf(struck, fault), match: { path: endpoint } } }, entry.at)
+    else
+      this.#do(
+        { does: 'fault', rule: { ...ruleOf(struck, fault), match: { path: endpoint, ...databaseOf(entry) } } },
+        entry.at,
+      )
   }
 
   /**
@@ -222,7 +244,7 @@ class StretchReader {
       this.#notes.add('Commands that failed, or whose arguments are not text, are not included.')
     else {
       const done = withoutWait(words as string[], entry.reply)
-      if (done !== undefined) this.#do({ does: 'command', words: done }, entry.at)
+      if (done !== undefined) this.#do({ does: 'command', words: done, ...databaseOf(entry) }, entry.at)
     }
   }
 
@@ -289,6 +311,10 @@ class StretchReader {
       ...(attempts.length > 0 && !running && { attempts }),
     }
   }
+}
+
+function databaseOf({ database }: TraceEntry): { readonly database?: string } {
+  return database === undefined ? {} : { database: String(database) }
 }
 
 function ruleOf({ point, rule }: TraceEntry, fault: ResponseRule['fault']): ResponseRule {

@@ -1,7 +1,7 @@
 import { type Bytes, latin1, toBase64, utf8 } from '../../kernel/bytes.js'
-import { copyDialectOf, partsOf, variablesOf } from './copied-secrets.js'
+import { copyDialectOf, partsOf, variablesNote, variablesOf } from './copied-secrets.js'
 import { bashWord } from './quoting.js'
-import { type CopyContext, type CopySelection, entryOf } from './selection.js'
+import { baseOf, type CopyContext, type CopySelection, entryOf } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
 
 /** Headers of a connection. curl adds them itself. */
@@ -27,7 +27,7 @@ export function curlOf(selection: CopySelection, context: CopyContext): string {
 }
 
 function commandOf(sent: Sent, context: CopyContext): string {
-  const notes: string[] = []
+  const notes = sent.database === undefined ? [] : [variablesNote(sent.database)]
   const variables = variablesOf(sent.service, copyDialectOf(sent.headers, context))
   const { input, args: body } = bodyArgs(sent, notes)
   const method =
@@ -58,10 +58,10 @@ function withVariables(text: string, variable: string, latin = false): string {
 /**
  * Returns the URL with a variable instead of its base URL. The command then uses the server that the environment names.
  */
-function urlWord({ url, service }: Sent, { url: variable }: { url?: string }, { addresses }: CopyContext): string {
-  const known = service === undefined ? undefined : addresses?.[String(service)]
+function urlWord({ url, service, database }: Sent, { url: variable }: { url?: string }, context: CopyContext): string {
+  const known = service === undefined ? undefined : baseOf(service, database, context)
   const legal = (text: string): string => text.replace(/[^\x21-\x7e]+|["\\^`{|}<>]/g, percent)
-  if (variable !== undefined && typeof known === 'string' && `${url}/`.startsWith(`${known}/`)) {
+  if (variable !== undefined && known !== undefined && `${url}/`.startsWith(`${known}/`)) {
     const path = url.slice(known.length)
     return `"$${variable}"${path === '' ? '' : withVariables(legal(path), 'SECRET')}`
   }

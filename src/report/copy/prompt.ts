@@ -38,6 +38,7 @@ function quotedLine(text: string): string {
 const telling = [
   ...[
     'service',
+    'database',
     'method',
     'url',
     'kind',

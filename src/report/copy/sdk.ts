@@ -1,7 +1,7 @@
 import { toBase64 } from '../../kernel/bytes.js'
 import { decodeSegment } from '../../kernel/http.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
-import { hidden } from './copied-secrets.js'
+import { hidden, variablesNote } from './copied-secrets.js'
 import { settingOf } from './publishes.js'
 import { CodeExpression, jsLiteral } from './quoting.js'
 import { anyCall, methodCall, type SdkArg } from './sdk-store.js'
@@ -13,7 +13,7 @@ export function sdkOf(selection: CopySelection, context: CopyContext): string {
   const entry = entryOf(selection)
   if (entry === undefined) return '// The entry does not exist.\n'
   const sent = sentBy(entry, selection, context)
-  const path = pathOf(sent.url, sent.service, context)
+  const path = pathOf(sent, context)
   const cut = sent.body.cut === undefined ? '' : '// Only the beginning of the body was captured.\n'
   if (sent.service === 'store') return cut + storeCode(sent, path)
   if (sent.service === 'queue')
@@ -21,13 +21,14 @@ export function sdkOf(selection: CopySelection, context: CopyContext): string {
   return '// No SDK sends this request. Copy it as curl.\n'
 }
 
-function storeCode({ body, method }: Sent, path: string): string {
+function storeCode({ body, method, database }: Sent, path: string): string {
   const rows = method === 'POST' ? rowsOf(body, path) : pathRow(path)
   if (rows === undefined) return '// No call of the SDK sends this request. Copy it as curl.\n'
   const single = path !== '/pipeline' && path !== '/multi-exec'
   return [
     "import { Redis } from '@upstash/redis'",
     '',
+    ...(database === undefined ? [] : [`// ${variablesNote(database)}`]),
     // By default, the SDK sends even a single command in a pipeline.
     `const redis = Redis.fromEnv(${single ? '{ enableAutoPipelining: false }' : ''})`,
     ...(path === '/multi-exec'

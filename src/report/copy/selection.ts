@@ -71,14 +71,26 @@ export function headerIn(headers: Headers, name: string): string | undefined {
   return headers.find(([own]) => own.toLowerCase() === name)?.[1]
 }
 
-/** Returns the path of a URL below the service's base URL: `/v2/publish/…`. */
-export function pathOf(url: unknown, service: unknown, { addresses }: CopyContext): string {
-  const known = addresses?.[service === 'stats' ? 'mgmt' : String(service)]
+/**
+ * Returns the base URL of a service, if it is known.
+ * @param database name of an added database of the data store
+ */
+export function baseOf(service: unknown, database: unknown, { addresses }: CopyContext): string | undefined {
+  const from = database === undefined ? addresses : (addresses?.databases as CopyContext['addresses'])
+  const name = database === undefined ? (service === 'stats' ? 'mgmt' : String(service)) : String(database)
+  const known = from !== undefined && Object.hasOwn(from, name) ? from[name] : undefined
+  return typeof known === 'string' ? known : undefined
+}
+
+/** Returns the path of the URL of a request below the base URL of its service: `/v2/publish/…`. */
+export function pathOf(
+  { url, service, database }: { readonly url?: unknown; readonly service?: unknown; readonly database?: unknown },
+  context: CopyContext,
+): string {
+  const known = baseOf(service, database, context)
   const text = String(url)
   const path =
-    typeof known === 'string' && text.startsWith(known)
-      ? text.slice(known.length)
-      : text.replace(/^https?:\/\/[^/?#]*/i, '')
+    known !== undefined && text.startsWith(known) ? text.slice(known.length) : text.replace(/^https?:\/\/[^/?#]*/i, '')
   return path.startsWith('/') ? path : `/${path}`
 }
 

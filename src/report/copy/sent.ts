@@ -1,6 +1,7 @@
 import type { TraceEntry } from '../trace.js'
 import { copyDialectOf, hidden } from './copied-secrets.js'
 import {
+  baseOf,
   bodyOf,
   type CapturedBody,
   type CopyContext,
@@ -16,6 +17,8 @@ export interface Sent {
   readonly body: CapturedBody
   /** Service that receives the request. Absent if another host receives it. */
   readonly service?: unknown
+  /** Name of the added database that receives the request. */
+  readonly database?: string
 }
 
 /**
@@ -29,31 +32,33 @@ export function sentBy(entry: TraceEntry, { entries }: CopySelection, context: C
   if (request?.type === 'request' && !String(request.url).includes('/batch'))
     return sentBy(request, { entries }, context)
   if (entry.type === 'published') return publishRequest(entry, context)
-  const { method, url, headers, body, service } = entry
+  const { method, url, headers, body, service, database } = entry
   return {
     method: String(method),
     url: String(url),
     headers: headersOf(headers),
     body: bodyOf(body),
     ...(service !== undefined && { service }),
+    ...(database !== undefined && { database: String(database) }),
   }
 }
 
 /** Returns a request that sends a command to the store's REST API. Its body is the list of arguments. */
-function commandRequest({ argv }: TraceEntry, { addresses }: CopyContext): Sent {
+function commandRequest({ argv, database }: TraceEntry, context: CopyContext): Sent {
   const words = (argv as unknown[]).map((word) => {
     const { bytes, text } = bodyOf(word)
     return text ?? bytes
   })
   return {
     method: 'POST',
-    url: addressOf('store', addresses),
+    url: baseOf('store', database, context) ?? `https://${database === undefined ? '' : `${database}.`}store.test`,
     headers: [
       ['Authorization', `Bearer ${hidden}`],
       ['Content-Type', 'application/json'],
     ],
     body: bodyOf(JSON.stringify(words)),
     service: 'store',
+    ...(database !== undefined && { database: String(database) }),
   }
 }
 
@@ -77,7 +82,7 @@ function publishRequest(entry: TraceEntry, context: CopyContext): Sent {
   const to = entry.queue === undefined ? 'publish' : `enqueue/${encodeURIComponent(String(entry.queue))}`
   return {
     method: 'POST',
-    url: `${addressOf('queue', context.addresses)}/v2/${to}/${url}`,
+    url: `${baseOf('queue', undefined, context) ?? 'https://queue.test'}/v2/${to}/${url}`,
     headers: [
       ['Authorization', `Bearer ${hidden}`],
       ...headersOf(headers).map(([name, value]): [string, string] =>
@@ -90,9 +95,4 @@ function publishRequest(entry: TraceEntry, context: CopyContext): Sent {
     body: bodyOf(entry.body),
     service: 'queue',
   }
-}
-
-function addressOf(service: 'store' | 'queue', addresses: CopyContext['addresses']): string {
-  const known = addresses?.[service]
-  return typeof known === 'string' ? known : `https://${service}.test`
 }

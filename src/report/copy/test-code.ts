@@ -13,6 +13,7 @@ export function testOf(runner: TestRunner, selection: CopySelection, context: Co
   const options = jsLiteral({
     ...(context.seed !== undefined && { seed: context.seed }),
     startAt: iso(stretch.startAt),
+    ...(stretch.databases.length > 0 && { databases: stretch.databases }),
     // In the log, a message was still pending at the end. It is also pending at the end of the test, so the test must
     // not fail because of it.
     ...(stretch.seen.some(isLeftOver) && { strict: { pending: false } }),
@@ -94,7 +95,10 @@ function namesOf(inputs: readonly TestAction[]): ReadonlyMap<string, string> {
 
 function codeOf(input: TestAction, index: number, named: ReadonlyMap<string, string>, declared: Set<string>): string[] {
   if (input.does === 'advance') return [`await sandbox.clock.advance(${spanOf(input.ms)})`]
-  if (input.does === 'command') return [`sandbox.store.run(${input.words.map((word) => jsLiteral(word)).join(', ')})`]
+  if (input.does === 'command') {
+    const store = input.database === undefined ? 'store' : `storeIn(${jsLiteral(input.database)})`
+    return [`sandbox.${store}.run(${input.words.map((word) => jsLiteral(word)).join(', ')})`]
+  }
   if (input.does === 'request') return requestCode(input.request, index)
   if (input.does === 'fault') return [`sandbox.faults.add(${jsLiteral(input.rule, 2)})`]
   const name = named.get(input.messageId)
@@ -109,15 +113,17 @@ function codeOf(input: TestAction, index: number, named: ReadonlyMap<string, str
 }
 
 function requestCode(
-  { service, method, path, headers, body, status }: Extract<TestAction, { does: 'request' }>['request'],
+  { service, database, method, path, headers, body, status }: Extract<TestAction, { does: 'request' }>['request'],
   index: number,
 ): string[] {
+  const added = database === undefined ? undefined : `databases[${jsLiteral(database)}]`
+  const token = added === undefined ? service : `${added}.store`
   const init = {
     method,
-    headers: { authorization: new CodeExpression(`\`Bearer \${sandbox.tokens.${service}}\``), ...headers },
+    headers: { authorization: new CodeExpression(`\`Bearer \${sandbox.tokens.${token}}\``), ...headers },
     ...(body !== undefined && { body }),
   }
-  const sent = `sandbox.fetch(sandbox.urls.${service} + ${jsLiteral(path)}, ${jsLiteral(init, 2)})`
+  const sent = `sandbox.fetch(sandbox.urls.${added ?? service} + ${jsLiteral(path)}, ${jsLiteral(init, 2)})`
   if (status === 0) return [`await expect(${sent}).rejects.toThrow()`]
   return [`const response${index} = await ${sent}`, `expect(response${index}.status).toBe(${status})`]
 }

@@ -14,6 +14,8 @@ export interface KeyChange {
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly at: number
   readonly key: PortableString
+  /** Name of the added database that contains the key; absent for the first database. */
+  readonly database?: string
   /** New state of the key. If `splice` is set, the changed list is omitted. Absent if the key was deleted. */
   readonly now?: DumpedKey
   /** Change of a long collection: from the index `at` on, `remove` items are replaced by the items of `insert`. */

@@ -29,6 +29,7 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   url: ['URL'],
   service: ['Service'],
   region: ['Region'],
+  database: ['Database'],
   via: ['Via'],
   user: ['User of the store'],
   messageId: ['Message'],

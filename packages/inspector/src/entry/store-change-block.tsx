@@ -9,6 +9,7 @@ interface Change {
 }
 
 interface Key {
+  readonly database?: unknown
   readonly key?: unknown
   readonly type?: unknown
   readonly value?: unknown
@@ -40,10 +41,10 @@ export function StoreChangeBlock({ change }: { readonly change: unknown }): JSX.
   )
 }
 
-function nameOf({ key }: Key): string {
-  return excerpt(wordOf(key), 100)
+function nameOf({ key, database }: Key): string {
+  return excerpt(wordOf(key), 100) + (database === undefined ? '' : ` (${excerpt(String(database), 100)})`)
 }
 
-function shownValue({ type, value, ...rest }: Key): string {
+function shownValue({ type, value, database: _, ...rest }: Key): string {
   return `${excerpt(String(type), 20)} ${excerpt(wordOf(value ?? rest), 200)}`
 }

@@ -2,6 +2,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from '@preact/sign
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { type EntryGroup, groups, isEcho, kindOf, spanOf } from '../entry-kinds.js'
 import { entryText, lineOf, waitText } from '../entry-text.js'
+import { isOfDatabase } from '../models/databases.js'
 import { day } from '../shown-dates.js'
 import { type PageView, placeOf, type TimeRange } from '../view.js'
 
@@ -58,9 +59,12 @@ export class ListFilter {
   readonly groups: Signal<ReadonlySet<EntryGroup>> = signal(new Set(groups))
   /** Whether the list contains key events that only repeat their command. */
   readonly echoes: Signal<boolean> = signal(false)
+  /** Added database to which the list is limited, or `firstDatabase`. `undefined`: no limit. */
+  readonly database: Signal<string | undefined> = signal(undefined)
 
   clear(): void {
     this.words.value = ''
+    this.database.value = undefined
     this.groups.value = new Set(groups)
   }
 }
@@ -75,6 +79,7 @@ export function rowsOf(view: PageView, filter: ListFilter): ReadonlySignal<Rows>
         .filter((word) => word !== ''),
       groups: filter.groups.value,
       echoes: filter.echoes.value,
+      database: filter.database.value,
     }),
   )
 }
@@ -85,16 +90,19 @@ export interface Narrowing {
   readonly words?: readonly string[]
   readonly groups?: ReadonlySet<EntryGroup>
   readonly echoes?: boolean
+  /** Added database, or `firstDatabase`. */
+  readonly database?: string | undefined
 }
 
 export function listed(entries: readonly TraceEntry[], narrowing: Narrowing): Rows {
-  const { range, words = [], groups: wanted, echoes = false } = narrowing
+  const { range, words = [], groups: wanted, echoes = false, database } = narrowing
   const codes: number[] = []
   let count = 0
   let today = entries[0] === undefined ? 0 : Math.floor(entries[0].at / day)
   for (const [place, entry] of entries.entries()) {
     if (!echoes && isEcho(entry)) continue
     if (wanted !== undefined && !wanted.has(kindOf(entry).group)) continue
+    if (database !== undefined && !isOfDatabase(entry, database)) continue
     const span = spanOf(entry)
     if (range !== undefined && (entry.at > range.to || (span.until ?? span.to) < range.from)) continue
     if (words.length > 0) {

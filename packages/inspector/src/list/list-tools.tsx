@@ -1,6 +1,7 @@
 import { useComputed } from '@preact/signals'
 import type { JSX } from 'preact'
 import { type EntryGroup, groups, isEcho, kindOf } from '../entry-kinds.js'
+import { databaseNames, firstDatabase } from '../models/databases.js'
 import type { PageView } from '../view.js'
 import type { ListFilter } from './list-rows.js'
 
@@ -23,7 +24,8 @@ export function ListTools({ view, filter }: ListToolsProps): JSX.Element {
   })
   const { found, echoes } = counts.value
   const wanted = filter.groups.value
-  const isNarrow = wanted.size < groups.length || filter.words.value !== ''
+  const databases = databaseNames(view.facts.value?.addresses)
+  const isNarrow = wanted.size < groups.length || filter.words.value !== '' || filter.database.value !== undefined
   return (
     <div class="tools">
       <label>
@@ -39,6 +41,25 @@ export function ListTools({ view, filter }: ListToolsProps): JSX.Element {
           }}
         />
       </label>
+      {databases.length > 0 && (
+        <label>
+          Entries of{' '}
+          <select
+            value={filter.database.value ?? ''}
+            onChange={({ currentTarget: { value } }) => {
+              filter.database.value = value === '' ? undefined : value
+            }}
+          >
+            <option value="">all databases</option>
+            <option value={firstDatabase}>the first database</option>
+            {databases.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <fieldset class="groups">
         <legend class="unseen">Kinds of entries</legend>
         {groups

@@ -69,7 +69,7 @@ function line(props: RowProps): JSX.Element {
 }
 
 /** Shows the text of an entry. If the line is narrow, the beginning of the URL is cut, and its end stays visible. */
-function Words({ told: { head, url, end } }: { readonly told: EntryText }): JSX.Element {
+function Words({ told: { head, url, end, database } }: { readonly told: EntryText }): JSX.Element {
   return (
     <span class="row-text">
       <span class={url === undefined ? 'row-head is-all' : 'row-head'}>{head}</span>
@@ -79,6 +79,7 @@ function Words({ told: { head, url, end } }: { readonly told: EntryText }): JSX.
         </span>
       )}
       {end !== undefined && <span class="row-end">→ {end}</span>}
+      {database !== undefined && <span class="row-end"> ({database})</span>}
     </span>
   )
 }

@@ -1,17 +1,22 @@
 import type { JSX } from 'preact'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
+import { databaseNames } from '../models/databases.js'
 import { shownKey } from '../models/key-tree.js'
 import { idOf, type KeyDifference, keyDifference } from '../models/store-model.js'
-import type { Control } from '../source.js'
+import type { Control, PageFacts } from '../source.js'
 import type { PageView } from '../view.js'
 import { useControlQuery } from './control-query.js'
 import { modelsOf } from './models-of.js'
 import { Failure, Instant, Most, Name } from './parts.js'
+import { storeControl } from './run-command.js'
 import { Sides } from './store-difference.js'
+
+/** A key, and the added database that contains it. */
+type KeyOfDatabase = DumpedKey & { readonly database?: string }
 
 interface WorldSummary {
   readonly now: number
-  readonly keys: readonly DumpedKey[]
+  readonly keys: readonly KeyOfDatabase[]
   /** Number of unfinished messages, by URL. */
   readonly messages: Readonly<Record<string, number>>
   readonly deadLetters: number
@@ -78,8 +83,8 @@ export function Comparison({ view, control, other }: ComparisonProps): JSX.Eleme
         {(shown) => (
           <ul class="pn-diff">
             {shown.map((difference) => (
-              <li key={idOf(difference.key)}>
-                <Name of={shownKey(difference.key)} />{' '}
+              <li key={placeOf((difference.before ?? difference.after)!)}>
+                <Name of={shownKey(difference.key)} /> <DatabaseName of={(difference.before ?? difference.after)!} />
                 <small>
                   {difference.after === undefined && `only in ${control.tenant}`}
                   {difference.before === undefined && `only in ${other}`}
@@ -107,9 +112,11 @@ function Row({ name, one, two }: { readonly name: string; readonly one: number; 
 }
 
 async function summaryOf(control: Control): Promise<WorldSummary> {
-  const [clock, store, messages, letters] = await Promise.all([
+  const { addresses } = (await control.ask('GET', '/inspector')) as PageFacts
+  const databases = [undefined, ...databaseNames(addresses)]
+  const [clock, stores, messages, letters] = await Promise.all([
     control.ask('GET', '/clock') as Promise<{ milliseconds: number }>,
-    control.ask('GET', '/store/dump') as Promise<{ keys: readonly DumpedKey[] }>,
+    Promise.all(databases.map((database) => keysOf(control, database))),
     control.ask('GET', '/queue/messages?limit=10000') as Promise<readonly { url: string }[]>,
     control.ask('GET', '/queue/dead-letters?limit=10000') as Promise<readonly unknown[]>,
   ])
@@ -117,15 +124,30 @@ async function summaryOf(control: Control): Promise<WorldSummary> {
   for (const { url } of messages) counts.set(url, (counts.get(url) ?? 0) + 1)
   return {
     now: clock.milliseconds,
-    keys: store.keys,
+    keys: stores.flat(),
     // An assignment to a property such as `__proto__` would not add a key.
     messages: Object.fromEntries(counts),
     deadLetters: letters.length,
   }
 }
 
-function differencesOf(before: readonly DumpedKey[], after: readonly DumpedKey[]): readonly KeyDifference[] {
-  const [old, fresh] = [before, after].map((keys) => new Map(keys.map((key) => [idOf(key.key), key] as const)))
+async function keysOf(control: Control, database: string | undefined): Promise<readonly KeyOfDatabase[]> {
+  const dump = await storeControl(control, database).ask('GET', '/store/dump')
+  const { keys } = dump as { readonly keys: readonly DumpedKey[] }
+  return database === undefined ? keys : keys.map((key) => ({ ...key, database }))
+}
+
+/** Returns a text that identifies a key and its database in a `Map`. */
+function placeOf({ key, database = '' }: KeyOfDatabase): string {
+  return `${database}/${idOf(key)}`
+}
+
+function DatabaseName({ of: { database } }: { readonly of: KeyOfDatabase }): JSX.Element | null {
+  return database === undefined ? null : <small>in database {database} </small>
+}
+
+function differencesOf(before: readonly KeyOfDatabase[], after: readonly KeyOfDatabase[]): readonly KeyDifference[] {
+  const [old, fresh] = [before, after].map((keys) => new Map(keys.map((key) => [placeOf(key), key] as const)))
   const ids = new Set([...old!.keys(), ...fresh!.keys()])
   return [...ids].flatMap((id) => keyDifference(old!.get(id), fresh!.get(id)))
 }

@@ -4,13 +4,17 @@ import { useEffect, useRef } from 'preact/hooks'
 import { type CommandHelp, completions, isStatus, replyText, rowOf, wordsOf } from '../models/console.js'
 import type { Control } from '../source.js'
 import { useControlQuery } from './control-query.js'
+import { DatabaseChoice } from './database-choice.js'
+import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
-import { runCommand } from './run-command.js'
+import { runCommand, storeControl } from './run-command.js'
 import { kept } from './stored-setting.js'
 
 interface Line {
   readonly id: number
   readonly text: string
+  /** Added database to which a command was sent. */
+  readonly database: string | undefined
   readonly kind: 'typed' | 'reply' | 'error'
 }
 
@@ -33,9 +37,10 @@ function Prompt({ view, control }: PanelProps & { readonly control: Control }): 
   const rows = reference.value ?? []
   const row = rowOf(rows, line.value)
   const possible = completions(rows, line.value)
+  const { database } = modelsOf(view)
   const say = (text: string, kind: Line['kind']): void => {
     const id = (lines.value.at(-1)?.id ?? 0) + 1
-    lines.value = [...lines.value, { id, text, kind }].slice(-maxLines)
+    lines.value = [...lines.value, { id, text, database: database.value, kind }].slice(-maxLines)
   }
   useEffect(() => {
     output.current?.scrollTo(0, output.current.scrollHeight)
@@ -55,7 +60,7 @@ function Prompt({ view, control }: PanelProps & { readonly control: Control }): 
     const words = wordsOf(text)
     if (words === undefined) return say('Invalid argument(s): a quote is open, or text follows a closing one.', 'error')
     try {
-      const reply = await runCommand(control, words)
+      const reply = await runCommand(storeControl(control, database.value), words)
       say(replyText(reply, isStatus(reply, words, rowOf(rows, text))), 'reply')
     } catch (error) {
       say(`(error) ${error instanceof Error ? error.message : String(error)}`, 'error')
@@ -77,10 +82,11 @@ function Prompt({ view, control }: PanelProps & { readonly control: Control }): 
   }
   return (
     <section class="pn pn-console" aria-label="Console of the store">
+      <DatabaseChoice view={view} />
       <div class="pn-output" role="log" ref={output} tabIndex={0} aria-label="Replies">
-        {lines.value.map(({ id, text, kind }) => (
+        {lines.value.map(({ id, text, database: sentTo = '', kind }) => (
           <pre key={id} class={`pn-${kind}`}>
-            {kind === 'typed' ? `> ${text}` : text}
+            {kind === 'typed' ? `${sentTo}> ${text}` : text}
           </pre>
         ))}
       </div>

@@ -4,12 +4,11 @@ import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { bytesOfHex, expiring, writing } from '../models/edits.js'
 import { hexOf, shownKey } from '../models/key-tree.js'
-import type { Control } from '../source.js'
 import type { PageView } from '../view.js'
 import { modelsOf } from './models-of.js'
 import { Bytes, Countdown, EntryLink, Failure, Twice, useAct } from './parts.js'
 import { RowEditor } from './row-editor.js'
-import { runCommand } from './run-command.js'
+import { runCommand, type StoreControl } from './run-command.js'
 import { TextEditor } from './text-editor.js'
 
 /** Shows the keys and the fields of a search index. An existing index cannot be changed. */
@@ -38,7 +37,7 @@ interface KeyValueProps {
   readonly view: PageView
   readonly value: DumpedKey
   /** Absent if the value is read-only. */
-  readonly control: Control | undefined
+  readonly control: StoreControl | undefined
 }
 
 /** Shows one key: its value, its expiration and its changes. */
@@ -94,7 +93,7 @@ function Deadline({
 }: {
   value: DumpedKey
   now: number
-  control: Control | undefined
+  control: StoreControl | undefined
 }): JSX.Element {
   const seconds = useSignal('')
   const act = useAct()
@@ -146,7 +145,7 @@ function TextValue({
   control,
 }: {
   readonly value: TextKey
-  readonly control: Control | undefined
+  readonly control: StoreControl | undefined
 }): JSX.Element {
   const isBytes = typeof value.value !== 'string'
   const stored = isBytes ? hexOf((value.value as { base64: string }).base64) : (value.value as string)

@@ -1,12 +1,16 @@
 import { computed, type ReadonlySignal } from '@preact/signals'
 import type { TraceEntry } from '../../../../src/report/trace.js'
+import { DatabaseModels, databaseNames } from '../models/databases.js'
 import { type QueueAt, QueueModel } from '../models/queue-model.js'
-import { type StoreInstant, StoreModel } from '../models/store-model.js'
+import type { StoreInstant, StoreModel } from '../models/store-model.js'
 import type { PageView } from '../view.js'
 
 /** Models of the store and the queue. All panels of one page share them. */
 export interface Models {
+  /** The selected database of the store. */
   readonly store: ReadonlySignal<{ readonly model: StoreModel }>
+  /** Name of the selected database, if the sandbox has it. `undefined`: the first database. */
+  readonly database: ReadonlySignal<string | undefined>
   readonly queue: ReadonlySignal<QueueAt>
   /** Point of the log that the panels show. */
   readonly point: ReadonlySignal<StoreInstant>
@@ -39,9 +43,13 @@ function made(view: PageView): Models {
   const changes = growing(
     view,
     () => view.changes.value,
-    () => new StoreModel(),
+    () => new DatabaseModels(),
     (model, fresh) => model.add(fresh),
   )
+  const database = computed(() => {
+    const { value } = view.database
+    return databaseNames(view.facts.value?.addresses).find((name) => name === value)
+  })
   const entries = growing(
     view,
     () => view.entries.value,
@@ -49,7 +57,8 @@ function made(view: PageView): Models {
     (model, fresh: readonly TraceEntry[]) => model.add(fresh),
   )
   return {
-    store: changes,
+    store: computed(() => ({ model: changes.value.model.of(database.value) })),
+    database,
     queue: computed(() => entries.value.model.at(point.value)),
     point,
     isPresent: computed(() => view.instant.value === undefined),

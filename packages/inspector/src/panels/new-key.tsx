@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { firstOf } from '../models/edits.js'
-import type { Control } from '../source.js'
 import { Failure, useAct } from './parts.js'
-import { runCommand } from './run-command.js'
+import { runCommand, type StoreControl } from './run-command.js'
 
 type KeyType = keyof typeof firstOf
 
@@ -13,7 +12,7 @@ const placeholders: Readonly<Partial<Record<KeyType, string>>> = {
   vector: 'dimensions',
 }
 
-export function NewKey({ control, onMade }: { control: Control; onMade: (key: string) => void }): JSX.Element {
+export function NewKey({ control, onMade }: { control: StoreControl; onMade: (key: string) => void }): JSX.Element {
   const name = useSignal('')
   const type = useSignal<KeyType>('string')
   const value = useSignal('')

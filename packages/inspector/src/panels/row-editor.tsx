@@ -5,13 +5,12 @@ import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { type Cells, type CommandLine, type RowEditing, rowEditing } from '../models/edits.js'
 import { shownKey } from '../models/key-tree.js'
-import type { Control } from '../source.js'
 import { Bytes, Countdown, Failure, Most, useAct } from './parts.js'
-import { runCommands } from './run-command.js'
+import { runCommands, type StoreControl } from './run-command.js'
 
 interface RowEditorProps {
   readonly value: DumpedKey
-  readonly control: Control | undefined
+  readonly control: StoreControl | undefined
   readonly now: number
 }
 

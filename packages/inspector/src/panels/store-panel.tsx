@@ -3,30 +3,34 @@ import { useMemo } from 'preact/hooks'
 import { shownKey } from '../models/key-tree.js'
 import { idOf } from '../models/store-model.js'
 import { AsOf } from './as-of-panel.js'
+import { DatabaseChoice } from './database-choice.js'
 import { KeyTree } from './key-tree-panel.js'
 import { KeyValue } from './key-value.js'
 import { modelsOf } from './models-of.js'
 import { NewKey } from './new-key.js'
 import type { PanelProps } from './panel-view.js'
+import { storeControl } from './run-command.js'
 import { StoreDifference } from './store-difference.js'
 import { kept } from './stored-setting.js'
 
 /** Shows the store at the current instant: a tree of keys, the selected value with an editor, and its changes. */
 export function StorePanel({ view }: PanelProps): JSX.Element {
-  const { store, point, isPresent } = modelsOf(view)
+  const { store, database, point, isPresent } = modelsOf(view)
   const chosen = kept<string | undefined>(view, 'key', undefined)
   const wanted = kept(view, 'search for keys', '')
   const { model } = store.value
   // If only the clock moves, nothing changes except which keys have expired.
   const state = useMemo(() => model.at(point.value), [model, model.size, point.value])
   const key = chosen.value === undefined ? undefined : state.get(chosen.value)
-  const control = isPresent.value ? view.source.control : undefined
+  const { control: sandbox } = view.source
+  const control = isPresent.value && sandbox !== undefined ? storeControl(sandbox, database.value) : undefined
   const size = useMemo(() => [...state].length, [state])
   const isUntold =
-    view.source.control === undefined && model.size === 0 && view.entries.value.some(({ type }) => type === 'keyspace')
+    sandbox === undefined && model.size === 0 && view.entries.value.some(({ type }) => type === 'keyspace')
   return (
     <section class="pn" aria-label="Store">
       <header class="pn-head">
+        <DatabaseChoice view={view} />
         <label>
           Find <input type="search" value={wanted} onInput={(event) => (wanted.value = event.currentTarget.value)} />
         </label>
@@ -49,7 +53,7 @@ export function StorePanel({ view }: PanelProps): JSX.Element {
         </nav>
         <div>
           {key !== undefined ? (
-            <KeyValue key={chosen.value} view={view} value={key} control={control} />
+            <KeyValue key={`${database.value} ${chosen.value}`} view={view} value={key} control={control} />
           ) : (
             <p class="pn-none">
               {chosen.value === undefined

@@ -13,7 +13,9 @@ function fragmentOf({ view, filter }: PageState): string {
   put('from', view.range.value?.from)
   put('to', view.range.value?.to)
   if (view.tab.value !== 'Entry') put('tab', view.tab.value)
+  put('database', view.database.value)
   put('filter', filter.words.value)
+  put('entries-of', filter.database.value)
   return parameters.toString()
 }
 
@@ -30,7 +32,9 @@ export function applyFragment({ view, filter }: PageState, fragment: string): vo
   const [from, to] = [number('from'), number('to')]
   view.range.value = from === undefined || to === undefined || from > to ? undefined : { from, to }
   view.tab.value = parameters.get('tab') ?? 'Entry'
+  view.database.value = parameters.get('database') ?? undefined
   filter.words.value = parameters.get('filter') ?? ''
+  filter.database.value = parameters.get('entries-of') ?? undefined
 }
 
 /** Minimum milliseconds between two changes of the URL. Browsers limit how often a page changes it. */

@@ -199,6 +199,56 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
+  test('shows each database of the store, limits the list to one, and keeps both in the link', async () => {
+    using sandbox = createSandbox({ databases: ['eu', 'us'] })
+    sandbox.store.run('SET', 'a', 'first')
+    sandbox.storeIn('us').run('SET', 'a', 'second')
+    sandbox.storeIn('us').run('SET', 'b', 'only here')
+    const { page, complaints } = await open(browser, toHtml(sandbox.traffic))
+    const rows = page.locator('.row[role=option]')
+    await expect.poll(() => rows.count()).toBe(3)
+    expect(await rows.allTextContents()).toEqual([
+      expect.stringMatching(/SET a first/),
+      expect.stringMatching(/SET a second.*\(us\)/),
+      expect.stringMatching(/SET b .*\(us\)/),
+    ])
+    await rows.nth(1).click()
+    await expect.poll(() => page.locator('#detail dl').textContent()).toMatch(/Databaseus/)
+    const listed = page.getByRole('combobox', { name: 'Entries of', exact: true })
+    for (const [choice, count] of [
+      ['us', 2],
+      ['eu', 0],
+      ['the first database', 1],
+    ] as const) {
+      await listed.selectOption(choice)
+      await expect.poll(() => rows.count()).toBe(count)
+    }
+    await page.getByRole('tab', { name: 'Store', exact: true }).click()
+    const store = page.getByRole('region', { name: 'Store', exact: true })
+    await expect.poll(() => store.getByRole('status').first().textContent()).toBe('1 key')
+    await store.getByRole('combobox', { name: 'Database', exact: true }).selectOption('us')
+    await expect.poll(() => store.getByRole('status').first().textContent()).toBe('2 keys')
+    await expect.poll(() => page.url()).toMatch(/database=us&entries-of=%2F$/)
+    const link = page.url()
+    await page.goto('about:blank')
+    await page.goto(link)
+    await expect.poll(() => store.getByRole('status').first().textContent()).toBe('2 keys')
+    await expect.poll(() => rows.count()).toBe(1)
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await expect.poll(() => rows.count()).toBe(3)
+    expect([complaints, await seriousFindings(page)]).toEqual([[], []])
+    await page.context().close()
+  })
+
+  test('has no selection of databases if there is only one', async () => {
+    const { page } = await open(browser, toHtml((await story()).traffic))
+    await expect.poll(() => page.locator('.row[role=option]').count()).toBeGreaterThan(5)
+    await page.getByRole('tab', { name: 'Store', exact: true }).click()
+    await expect.poll(() => page.getByRole('region', { name: 'Store', exact: true }).count()).toBe(1)
+    expect(await page.getByRole('combobox', { name: /Database|Entries of/ }).count()).toBe(0)
+    await page.context().close()
+  })
+
   test('narrows the list and the names of the lanes to a range that is dragged in the lanes', async () => {
     const sandbox = await story()
     const { page } = await open(browser, toHtml(sandbox.traffic))

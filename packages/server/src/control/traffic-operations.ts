@@ -5,7 +5,7 @@ import { type Entry, entryTypes } from '../../../../src/kernel/traffic-log.js'
 import { weightOf } from '../../../../src/kernel/weight.js'
 import { HttpError, jsonText } from '../../../../src/protocol/call.js'
 import type { RawResponse } from '../../../../src/protocol/service.js'
-import { changesSince, redactedChange } from '../../../../src/report/redacted-changes.js'
+import { changesOfAll, redactedChange } from '../../../../src/report/redacted-changes.js'
 import { EntryWriter, traceOf } from '../../../../src/report/trace.js'
 import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
@@ -149,8 +149,7 @@ async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResp
   const redaction = traffic.redaction(query.getAll('redact').flatMap((list) => list.split(',')))
   const entries = traffic.since(after).entries.slice(0, limit)
   const last = limit === undefined ? undefined : entries.at(-1)?.seq
-  const { store } = traffic.context
-  const left = store === undefined ? [] : changesSince(store, redaction, after)
+  const left = changesOfAll(traffic.context, redaction, after)
   const changes = last === undefined ? left : left.filter(({ seq }) => seq <= last)
   // Always return at least one entry. Otherwise a very large entry could never be read.
   if (entries.length > 1) {
