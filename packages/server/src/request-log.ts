@@ -34,9 +34,11 @@ export function logRequest(
 }
 
 /**
- * Redacts secrets in a path. Below `/{tenant}/store/`, the path may be a command with its arguments. Every other path
+ * Redacts secrets in a path. Below `/{tenant}/store/` and `/{tenant}/store-{database}/`, the path may be a command with its arguments. Every other path
  * is redacted like a URL.
  */
 function shownPath(target: string): string {
-  return /^\/[^/?#]*\/store\//.test(target) ? standardRedaction.storeUrl(target) : standardRedaction.url(target)
+  return /^\/[^/?#]*\/store(?:-[^/?#]*)?\//.test(target)
+    ? standardRedaction.storeUrl(target)
+    : standardRedaction.url(target)
 }

@@ -37,6 +37,7 @@ async function serve(given: ParsedArguments): Promise<void> {
   const { urls, env } = server.node === undefined ? await mainOf(server) : server.describeTenant('main')
   const lines = [
     `store  ${urls.store}`,
+    ...Object.entries(urls.databases).map(([name, url]) => `store  ${url}   stuntdouble env --database ${name}`),
     `queue  ${urls.queue}`,
     `mgmt   ${urls.mgmt}`,
     '',
