@@ -183,8 +183,10 @@ export class Tenants {
     if (this.#door !== undefined && isPublic(password)) return undefined
     if (known === undefined) {
       if (!isTenantName(tenant)) return undefined
-      const tokens = tokensOf(this.#optionsOf(tenant))
-      const accepted = [tokens, ...Object.values(tokens.databases)].flatMap((one) => [one.store, one.storeReadonly])
+      const { databases, ...first } = tokensOf(this.#optionsOf(tenant))
+      const named = Object.entries(databases).find(([database]) => userName.startsWith(`${database}/`))?.[1]
+      const places = name === undefined ? [first, ...Object.values(databases)] : [named ?? first]
+      const accepted = places.flatMap(({ store, storeReadonly }) => [store, storeReadonly])
       if (!accepted.some((token) => isSameText(password, token))) return undefined
     }
     const sandbox = known ?? this.#madeBy(() => this.#newcomer(tenant))
