@@ -4,6 +4,7 @@ import 'stuntdouble/vitest/extend'
 import { connect, type RemoteSandbox } from '../../../src/client/connect.js'
 import * as fault from '../../../src/faults/constructors.js'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
+import { storeInternals } from '../../../src/store/store-internals.js'
 import type { RequestLogEntry } from '../src/request-log.js'
 import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 import { ended, kinds } from './both-sandboxes.js'
@@ -302,4 +303,37 @@ test('the traffic of a tenant carries the database on the wire', async () => {
   expect((await sandbox.traffic.entries).flatMap(({ database }) => database ?? [])).toEqual(['us', 'us'])
   const changes = (await get(`${server.origin}/_control/main/store/changes?database=us`)).body as object[]
   expect(changes).toMatchObject([{ key: 'a' }])
+})
+
+test('a fork serves its databases at its own paths', async () => {
+  const server = await serve()
+  const sandbox = await connect(server.origin)
+  await sandbox.storeIn('us').run('SET', 'who', 'us')
+  const fork = await sandbox.fork({ name: 'later' })
+  await sandbox.storeIn('us').run('SET', 'who', 'changed')
+  expect(fork.urls.databases.us).toBe(`${server.origin}/later/store-us`)
+  const { body } = await get(`${fork.urls.databases.us}/get/who`, fork.tokens.databases.us!.store)
+  expect(body).toEqual({ result: 'us' })
+})
+
+test('responses with the whole tenant are limited by the sizes of all databases', async () => {
+  const server = await serve()
+  const sandbox = server.tenant('main')
+  const value = 'x'.repeat(20_000_000)
+  for (const store of sandbox.stores) for (const key of ['a', 'b']) store.run('SET', key, value)
+  sandbox.traffic.clear()
+  const control = `${server.origin}/_control/main`
+  for (const path of ['/state', '/snapshot']) {
+    const { status, body } = await get(control + path)
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(/has about 12\d{7} bytes/) }])
+  }
+  expect((await fetch(`${control}/store/dump?database=us`)).status).toBe(200)
+})
+
+test('when memory is low, the older half of the traffic log of all databases is dropped', () => {
+  using sandbox = createSandbox({ databases: ['us'] })
+  for (let count = 0; count < 50; count++) sandbox.storeIn('us').run('SET', 'a', count)
+  const { size } = sandbox.traffic
+  storeInternals.of(sandbox.store).front.journal.traffic.forgetOlderHalf()
+  expect(sandbox.traffic.size).toBeLessThan(size * 0.6)
 })
