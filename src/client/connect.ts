@@ -3,7 +3,7 @@ import { bindMethods } from '../kernel/bind-methods.js'
 import { checkedDatabase, onServer } from '../kernel/database-name.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { checkPastInstant } from '../kernel/past-instant.js'
-import { baseUrlsOf, type QueueRegion, type SandboxUrls } from '../protocol/address.js'
+import type { QueueRegion, SandboxUrls } from '../protocol/address.js'
 import type { PastInstant } from '../sandbox/past.js'
 import type { SandboxTokens } from '../sandbox/sandbox.js'
 import type { SandboxDump } from '../sandbox/sandbox-dump.js'
@@ -247,7 +247,9 @@ export class RemoteSandbox implements AsyncDisposable {
    * @example expect(sandbox.owns(`${sandbox.urls.store}/get/greeting`)).toBe(true)
    */
   owns(url: string): boolean {
-    return baseUrlsOf(this.urls).some((base) => url === base || url.startsWith(`${base}/`))
+    const { store, queue, mgmt, regions, databases } = this.urls
+    const bases = [store, queue, mgmt, ...Object.values(regions), ...Object.values(databases)]
+    return bases.some((base) => url === base || url.startsWith(`${base}/`))
   }
 
   /**
