@@ -17,7 +17,7 @@ const formats = {
 export const databaseOption: Option = {
   type: 'string',
   valueHint: 'NAME',
-  description: 'added database that the variables of the store name (default: first database)',
+  description: 'added database that the app uses (default: first database)',
 }
 
 /**

@@ -1,11 +1,10 @@
-import { Redis } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { createSandbox } from '../../../../src/index.js'
-import { ioredisConnector } from '../../src/redis-port/in-process.js'
 import type { StuntdoubleServer } from '../../src/server.js'
 import { served } from './served.js'
 
-function ioredis(url: string | object): Redis {
+function ioredis(url: string | RedisOptions): Redis {
   const options = { maxRetriesPerRequest: 0, retryStrategy: () => null }
   const redis = typeof url === 'string' ? new Redis(url, options) : new Redis({ ...options, ...url })
   redis.on('error', () => undefined)
@@ -119,12 +118,4 @@ test('a reset keeps connections in their database', async () => {
   expect(await us.get('a')).toBeNull()
   await us.set('a', 2)
   expect([sandbox.storeIn('us').get('a'), sandbox.store.get('a')]).toEqual(['2', null])
-})
-
-test('in process, a connector begins in its database', async () => {
-  using sandbox = createSandbox({ databases })
-  const us = ioredis({ Connector: ioredisConnector(sandbox, { database: 'us' }) })
-  await us.set('a', 1)
-  expect(sandbox.storeIn('us').get('a')).toBe('1')
-  expect(() => ioredisConnector(sandbox, { database: 'uss' })).toThrow('Did you mean "us"?')
 })
