@@ -14,7 +14,10 @@ export interface ConnectOptions {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A region of the queue and the workflows, or a database of the data store. Default: the home region, and the first database. */
+/**
+ * A region of the queue and the workflows, or a database of the data store. Default: the home region, and the first
+ * database.
+ */
 interface PartOfTenant {
   readonly region?: string
   readonly database?: string

@@ -34,8 +34,8 @@ export function logRequest(
 }
 
 /**
- * Redacts secrets in a path. Below `/{tenant}/store/` and `/{tenant}/store-{database}/`, the path may be a command with its arguments. Every other path
- * is redacted like a URL.
+ * Redacts secrets in a path. Below `/{tenant}/store/` and `/{tenant}/store-{database}/`, the path may be a command with
+ * its arguments. Every other path is redacted like a URL.
  */
 function shownPath(target: string): string {
   return /^\/[^/?#]*\/store(?:-[^/?#]*)?\//.test(target)
