@@ -260,7 +260,7 @@ describe('env', () => {
     const { ready } = started('serve', '--port', '0', '--dialect', 'upstash', '--databases', 'eu, us')
     const out = await ready
     const url = /(http:\S+)\/main\/store/.exec(out)![1]!
-    expect(out).toContain(`\nstore  ${url}/main/store-us   stuntdouble env --database us\n`)
+    expect(out).toContain(`\nstore  ${url}/main/store-us   npx stuntdouble env --url ${url} --database us\n`)
     const json = await run('env', '--url', url, '--database', 'us', '--format', 'json')
     const env = JSON.parse(json.out) as Record<string, string>
     expect(env.UPSTASH_REDIS_REST_URL).toBe(`${url}/main/store-us`)
