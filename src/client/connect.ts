@@ -1,5 +1,6 @@
 import type { InvariantOptions, InvariantReport } from '../invariants/invariant-check.js'
 import { bindMethods } from '../kernel/bind-methods.js'
+import { checkedDatabase, onServer } from '../kernel/database-name.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { checkPastInstant } from '../kernel/past-instant.js'
 import type { QueueRegion, SandboxUrls } from '../protocol/address.js'
@@ -33,6 +34,7 @@ export class RemotePastSandbox {
   /** The data store at that instant. */
   readonly store: RemotePastStore
   readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
+  readonly #storeIn: (database: string) => RemotePastStore
 
   /** Use `sandbox.asOf()`. @internal */
   constructor(wire: ControlClient, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
@@ -40,7 +42,17 @@ export class RemotePastSandbox {
     const place = wire.post('/resolve-instant', { at: instant }) as Promise<{ readonly at: PastInstant }>
     place.catch(() => {})
     this.store = new RemotePastStore(wire, place)
+    this.#storeIn = (database) => new RemotePastStore(wire.ofDatabase(database), place)
     this.#fork = async (options) => fork({ ...options, ...(await place) })
+  }
+
+  /**
+   * Returns a database at that instant that the option `databases` added. If the database is unknown, all promises of
+   * the returned object reject.
+   * @example await sandbox.asOf('-5m').storeIn('us').get('stock')
+   */
+  storeIn(database: string): RemotePastStore {
+    return this.#storeIn(database)
   }
 
   /**
@@ -118,6 +130,8 @@ export interface RemoteForkOptions {
 interface TenantFacts {
   readonly urls: SandboxUrls
   readonly env: Readonly<Record<string, string>>
+  /** Environment of an app that uses an added database, by name of the database. */
+  readonly databaseEnv: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly tokens: SandboxTokens
 }
 
@@ -189,6 +203,16 @@ export class RemoteSandbox implements AsyncDisposable {
     return new RemoteWorkflows(this.#wire.in(region))
   }
 
+  /**
+   * Returns a database that the option `databases` of the server added. If the database is unknown, all promises of the
+   * returned store reject.
+   * @example await sandbox.storeIn('us').run('SET', 'greeting', 'hello')
+   */
+  storeIn(database: string): RemoteStore {
+    const snapshot = async () => ({ store: (await this.snapshot()).storeIn(database) })
+    return new RemoteStore(this.#wire.ofDatabase(database), () => this.#refresh(), snapshot)
+  }
+
   /** Base URLs of the tenant's services. */
   get urls(): SandboxUrls {
     return this.#facts.urls
@@ -205,6 +229,17 @@ export class RemoteSandbox implements AsyncDisposable {
    */
   get env(): Readonly<Record<string, string>> {
     return this.#facts.env
+  }
+
+  /**
+   * Returns the environment variables of `env` for an app that uses an added database.
+   * @throws RangeError when there is no such database
+   * @example Object.assign(process.env, sandbox.envFor({ database: 'us' }))
+   */
+  envFor(options: { readonly database: string }): Readonly<Record<string, string>> {
+    checkOptionNames('sandbox.envFor()', options, { database: true })
+    const { databaseEnv } = this.#facts
+    return databaseEnv[checkedDatabase(options.database, Object.keys(databaseEnv), onServer)]!
   }
 
   /**

@@ -14,18 +14,24 @@ export interface ConnectOptions {
 
 type Json = Readonly<Record<string, unknown>>
 
+/**
+ * A region of the queue and the workflows, or a database of the data store. Default: the home region, and the first
+ * database.
+ */
+interface PartOfTenant {
+  readonly region?: string
+  readonly database?: string
+}
+
 /** Sends requests to the control API of one tenant. */
 export class ControlClient {
   readonly #url: string
   readonly #base: string
   readonly #options: ConnectOptions
 
-  /** @param region region of the queue and the workflows; default: the home region */
-  constructor(
-    url: string,
-    options: ConnectOptions,
-    readonly region?: string,
-  ) {
+  readonly #part: PartOfTenant
+
+  constructor(url: string, options: ConnectOptions, part: PartOfTenant = {}) {
     if (!URL.canParse(url))
       throw new TypeError(
         `connect(): the first argument must be the URL of a server, such as http://localhost:4010 (got ${JSON.stringify(url)}).`,
@@ -33,11 +39,17 @@ export class ControlClient {
     this.#base = `${url.replace(/\/+$/, '')}/_control/${encodeURIComponent(options.tenant ?? 'main')}`
     this.#options = options
     this.#url = url
+    this.#part = part
   }
 
   /** Returns a client for the queue and the workflows of a region. */
   in(region: string): ControlClient {
-    return new ControlClient(this.#url, this.#options, region)
+    return new ControlClient(this.#url, this.#options, { region })
+  }
+
+  /** Returns a client for a database of the data store. */
+  ofDatabase(database: string): ControlClient {
+    return new ControlClient(this.#url, this.#options, { database })
   }
 
   /** Returns a client for another tenant of the same server. */
@@ -46,8 +58,11 @@ export class ControlClient {
   }
 
   #addressOf(path: string): string {
-    if (this.region === undefined || /[?&]region=/.test(path)) return this.#base + path
-    return `${this.#base}${path}${path.includes('?') ? '&' : '?'}region=${encodeURIComponent(this.region)}`
+    const [[name, value] = []] = Object.entries(this.#part)
+    // The link to the next page of a list already contains the parameter.
+    if (name === undefined || value === undefined || path.includes(`?${name}=`) || path.includes(`&${name}=`))
+      return this.#base + path
+    return `${this.#base}${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`
   }
 
   /** URL of the tenant. */

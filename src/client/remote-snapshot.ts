@@ -1,3 +1,5 @@
+import { checkedDatabase, onServer } from '../kernel/database-name.js'
+import { DatabaseTraffic } from '../kernel/database-traffic.js'
 import { RegionTraffic } from '../kernel/region-traffic.js'
 import { TrafficLog } from '../kernel/traffic-log.js'
 import type { QueueRegion } from '../protocol/address.js'
@@ -20,6 +22,8 @@ type WithTraffic<T> = T & {
 type QueueSnapshot = WithTraffic<
   Pick<Queue, 'region' | 'messages' | 'deadLetters' | 'schedules' | 'signingKeys' | 'explain' | 'forecast'>
 >
+/** Copy of a database of the data store. */
+export type StoreSnapshot = WithTraffic<Pick<Store, 'run' | 'get' | 'dump' | 'cost'>>
 type WorkflowsSnapshot = Pick<Workflow, 'runs' | 'getRun' | 'unused'>
 
 /** A copy of a tenant at one instant, with the members of a sandbox that matchers read. */
@@ -27,7 +31,9 @@ export class SandboxSnapshot {
   /** Copy of the traffic log: every request, command, delivery and clock move, in order. */
   readonly traffic: Traffic
   /** Copy of the data store. Its commands do not change the tenant. */
-  readonly store: WithTraffic<Pick<Store, 'run' | 'get' | 'dump' | 'cost'>>
+  readonly store: StoreSnapshot
+  /** Copies of all databases. The first is `store`. */
+  readonly stores: readonly StoreSnapshot[]
   /** The queue of the home region. */
   readonly queue: QueueSnapshot
   /** Queues of the regions that were used. The home region is the first. */
@@ -47,21 +53,30 @@ export class SandboxSnapshot {
   /** Unhandled deliveries and unused scripts of `sandbox.destinations`. */
   readonly destinations: StatusSnapshot['destinations']
 
+  readonly #databases: ReadonlyMap<string, StoreSnapshot>
   readonly #regional: (region: QueueRegion) => QueueSnapshot
   /** Registered patterns, unhandled requests and unused scripts of `sandbox.outbound`. */
   readonly outbound: StatusSnapshot['outbound']
 
   /** @internal */
   constructor(world: StatusSnapshot, replica: Sandbox) {
-    const { trace, tokens, state, pending, running, unused, faults, unusedStubs, cost: spend, costs } = world
+    const { trace, tokens, state, pending, running, unused, faults, unusedStubs, costs } = world
     const { entries, context } = loadTrace(trace)
-    const secrets = [tokens.store, tokens.storeReadonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
+    const { mgmtUser: _, databases, ...own } = tokens
+    const secrets = [own, ...Object.values(databases)].flatMap((some) => Object.values(some))
     const keys = replica.queues.flatMap(({ signingKeys: { current, next, former } }) => [current, next, ...former])
     const log = TrafficLog.recorded(entries)
     const known: TrafficContext = { ...context, secrets: () => [...secrets, ...keys] }
     this.traffic = new Traffic(log, known, 0, new Map(costs))
     this.clock = { now: () => state.now, pending, running }
-    this.store = storeOf(replica.store, this.traffic, spend)
+    const names = databasesOf(world)
+    const part = (name: string | undefined) =>
+      names.length === 0 ? this.traffic : new Traffic(new DatabaseTraffic(log, name), known)
+    this.store = storeOf(replica.store, part(undefined), world.cost)
+    this.#databases = new Map(
+      names.map((name) => [name, storeOf(replica.storeIn(name), part(name), world.databaseCosts[name]!)]),
+    )
+    this.stores = [this.store, ...this.#databases.values()]
     const [home, ...others] = replica.queues
     const view = (region: string | undefined) =>
       others.length === 0 ? this.traffic : new Traffic(new RegionTraffic(log, region), known)
@@ -82,6 +97,17 @@ export class SandboxSnapshot {
   }
 
   /**
+   * Returns a database that the option `databases` added.
+   * @throws RangeError when there is no such database
+   * @example
+   * const snapshot = await sandbox.snapshot()
+   * expect(snapshot.storeIn('us')).toHaveKey('greeting')
+   */
+  storeIn(database: string): StoreSnapshot {
+    return this.#databases.get(checkedDatabase(database, [...this.#databases.keys()], onServer))!
+  }
+
+  /**
    * Returns the queue of a region.
    * @example
    * const snapshot = await sandbox.snapshot()
@@ -98,14 +124,25 @@ export class SandboxSnapshot {
   static async of(world: StatusSnapshot): Promise<SandboxSnapshot> {
     const { createSandbox } = await import('../sandbox/sandbox.js')
     const { state, dialect, policy } = world
-    const replica = createSandbox({ dialect, policy, startAt: state.now })
+    const databases = databasesOf(world)
+    const replica = createSandbox({
+      dialect,
+      policy,
+      startAt: state.now,
+      // With a base URL, the names of databases need not be valid in a host name.
+      ...(databases.length > 0 && { databases, urls: { base: 'https://snapshot.test' } }),
+    })
     replica.load(state)
     return new SandboxSnapshot(world, replica)
   }
 }
 
-function storeOf(store: Store, traffic: Traffic, spend: StoreCost): SandboxSnapshot['store'] {
-  const copy: SandboxSnapshot['store'] = {
+function databasesOf({ state }: StatusSnapshot): readonly string[] {
+  return Object.keys(state.databases ?? {})
+}
+
+function storeOf(store: Store, traffic: Traffic, spend: StoreCost): StoreSnapshot {
+  const copy: StoreSnapshot = {
     traffic,
     run: (...words) => store.run(...words),
     get: (key) => store.get(key),

@@ -33,6 +33,15 @@ export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
   }
 
   /**
+   * Returns the statistics of a database that the option `databases` added. If the database is unknown, all promises of
+   * the returned object reject.
+   * @example const { daily_net_commands } = await sandbox.stats.storeIn('us').report()
+   */
+  storeIn(database: string): RemoteReport<StoreReport, StoreStatistics> {
+    return new RemoteReport(this.#wire.ofDatabase(database), '/stats/store')
+  }
+
+  /**
    * Returns the statistics of one search index.
    * @example await sandbox.stats.search('products').override({ monthly_cost: 0.5 })
    */

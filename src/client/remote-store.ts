@@ -5,7 +5,7 @@ import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { StoreCost } from '../store/meter.js'
 import type { ControlClient } from './control-client.js'
 import { type PortableReply, replyOfWire, wireArgument } from './portable-reply.js'
-import type { SandboxSnapshot } from './remote-snapshot.js'
+import type { StoreSnapshot } from './remote-snapshot.js'
 import type { Remote } from './remote-type.js'
 
 /** The data store of a tenant: `sandbox.store`. */
@@ -18,10 +18,14 @@ export class RemoteStore
 
   readonly #wire: ControlClient
   readonly #refresh: () => Promise<void>
-  readonly #snapshot: () => Promise<SandboxSnapshot>
+  readonly #snapshot: () => Promise<{ readonly store: StoreSnapshot }>
 
   /** @internal */
-  constructor(wire: ControlClient, refresh: () => Promise<void>, snapshot: () => Promise<SandboxSnapshot>) {
+  constructor(
+    wire: ControlClient,
+    refresh: () => Promise<void>,
+    snapshot: () => Promise<{ readonly store: StoreSnapshot }>,
+  ) {
     this.#wire = wire
     this.#refresh = refresh
     this.#snapshot = snapshot
@@ -106,7 +110,7 @@ export class RemoteStore
    * await sandbox.store.run('SET', 'cart:1', '{}', 'EX', 3600)
    * expect(await sandbox.store.snapshot()).toHaveKey('cart:1', { ttl: '1h' })
    */
-  async snapshot(): Promise<SandboxSnapshot['store']> {
+  async snapshot(): Promise<StoreSnapshot> {
     return (await this.#snapshot()).store
   }
 }

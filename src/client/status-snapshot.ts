@@ -24,6 +24,8 @@ export interface StatusSnapshot {
   readonly policy: ResolvedPolicy
   /** Billed commands and bytes of the store since the start or the last reset. */
   readonly cost: StoreCost
+  /** Billed commands and bytes of each added database, by name. */
+  readonly databaseCosts: Readonly<Record<string, StoreCost>>
   /** Cost of the data store at each mark that was set in the log. */
   readonly costs: readonly (readonly [TrafficMark, StoreCostTotals])[]
   /** The waiting timers, earliest first. */

@@ -75,6 +75,10 @@ export abstract class TrafficPart extends TrafficLog {
     return this.#log.subscribe((entry) => this.has(entry) && listener(entry), types)
   }
 
+  override forgetOlderHalf(): void {
+    this.#log.forgetOlderHalf()
+  }
+
   override clear(): void {
     this.#log.clear()
   }

@@ -49,6 +49,8 @@ test('sandboxEnv() returns the environment that the tenant reports', async ({ sa
   const remote = await connect(url, { tenant: 'w7' })
   expect(sandboxEnv({ url, tenant: 'w7' })).toEqual(remote.env)
   expect(sandboxEnv({ url })).toEqual((await connect(url)).env)
+  const { UPSTASH_REDIS_REST_URL } = sandboxEnv({ url, databases: ['us'], database: 'us', dialect: 'upstash' })
+  expect(UPSTASH_REDIS_REST_URL).toBe(`${new URL(url).origin}/main/store-us`)
   expect(sandboxEnv({ port: Number(new URL(url).port) - 1, worker: 1 })).toEqual(sandboxEnv({ url, tenant: 'w1' }))
 })
 

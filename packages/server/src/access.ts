@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { latin1 } from '../../../src/kernel/bytes.js'
-import { locator, relocator, type ServiceUrl, sandboxUrlsOf } from '../../../src/protocol/address.js'
+import { locator, relocator, type SandboxUrls, type ServiceUrl, sandboxUrlsOf } from '../../../src/protocol/address.js'
 import { basicCredentials, RoutedRequest, storeTokenQuery, tokenOf } from '../../../src/protocol/call.js'
 import { dialectOf } from '../../../src/protocol/dialect.js'
 import { DialectDetector } from '../../../src/protocol/dialect-detector.js'
@@ -8,6 +8,7 @@ import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { isPublic, tokensOf } from '../../../src/sandbox/credentials.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../../src/store/store-internals.js'
+import { databaseOf } from './redis-port/connections.js'
 import { isSameText } from './same-text.js'
 
 /**
@@ -34,9 +35,12 @@ export class AccessGate {
     known: Sandbox | undefined,
   ): RawResponse | Promise<RawResponse> | undefined {
     if (this.lets(call, tenant, known)) return undefined
-    const addresses = known?.urls ?? sandboxUrlsOf(this.#optionsOf(tenant).urls)
+    const addresses = known?.urls ?? urlsOf(this.#optionsOf(tenant))
     this.#porter ??= porterOf(this.#optionsOf('porter'))
-    const url = relocator(addresses, this.#porter.urls)(call.url) ?? this.#porter.urls.queue
+    const { urls } = this.#porter
+    // The error of a database does not depend on its name.
+    const databases = Object.fromEntries(Object.keys(addresses.databases).map((name) => [name, urls.store]))
+    const url = relocator(addresses, { ...urls, databases })(call.url) ?? urls.queue
     return this.#porter.exchange({ method: call.method, url, headers: call.headers, body: () => latin1('') })
   }
 
@@ -56,12 +60,16 @@ export function hasToken(
   known: Sandbox | undefined,
   isWide = false,
 ): boolean {
-  const addresses = known?.urls ?? sandboxUrlsOf(options.urls)
+  const addresses = known?.urls ?? urlsOf(options)
   const location = locator(addresses)(call.url)
   if (location === undefined) return false
   const bears = (given: string | undefined, expected: readonly string[]): boolean =>
     !(isWide && given !== undefined && isPublic(given)) && isOneOf(given, expected)
   return mayEnter(call, location, options, known, bears)
+}
+
+function urlsOf({ urls, databases }: SandboxOptions): SandboxUrls {
+  return sandboxUrlsOf(urls, undefined, databases)
 }
 
 /**
@@ -94,11 +102,13 @@ function mayEnter(
     return bears(tokenOf(asked, asked.dialect.queueTokenQuery), [tokens.queue, tokens.queueReadonly])
   }
   const token = tokenOf(asked, storeTokenQuery)
-  if (bears(token, [tokens.store, tokens.storeReadonly])) return true
+  const { database } = location
+  const own = database === undefined ? tokens : tokens.databases[database]!
+  if (bears(token, [own.store, own.storeReadonly])) return true
   // This lookup in a map compares hashes first. Its duration therefore reveals nothing about a token that is nearly
   // right.
   if (token === undefined || known === undefined) return false
-  return storeInternals.of(known.store).engine.access.holderOf(token) !== undefined
+  return storeInternals.of(databaseOf(known, database)).engine.access.holderOf(token) !== undefined
 }
 
 function isOneOf(given: string | undefined, expected: readonly string[]): boolean {

@@ -44,6 +44,7 @@ type Name =
   | 'deliver-to'
   | 'policy'
   | 'allow-host'
+  | 'databases'
   | 'dev-user'
   | 'control-token'
   | 'secret'
@@ -116,6 +117,12 @@ export const serveArguments: Readonly<Record<Name, Option>> = {
     type: 'string',
     valueHint: 'ISO',
     description: 'virtual time at the start, for --clock manual and auto',
+  },
+  databases: {
+    type: 'string',
+    group: 'store',
+    valueHint: 'NAMES',
+    description: 'databases to add to the store of each tenant, with commas between them',
   },
   'store-token': { type: 'string', group: 'store', valueHint: 'T', description: 'standard token of the store' },
   'store-readonly-token': {
@@ -311,6 +318,7 @@ export function serverOptions(given: ParsedArguments): ServerOptions {
     ...limits(given),
     ...(given.log === true && { onRequest: (request) => console.log(JSON.stringify(request)) }),
     ...listed('allowHosts', text('allow-host', given)),
+    ...listed('databases', text('databases', given)),
     ...listed('allowRedisHosts', text('allow-redis-host', given)),
     allowProduction: given['allow-production'] === true,
     rebaseTime: given['rebase-time'] === true,
@@ -471,8 +479,11 @@ function startOf(value: string): number {
   }
 }
 
-function listed(option: 'allowRedisHosts' | 'allowHosts', hosts: string | undefined): Partial<ServerOptions> {
-  return hosts === undefined ? {} : { [option]: hosts.split(',').map((host) => host.trim()) }
+function listed(
+  option: 'allowRedisHosts' | 'allowHosts' | 'databases',
+  names: string | undefined,
+): Partial<ServerOptions> {
+  return names === undefined ? {} : { [option]: names.split(',').map((name) => name.trim()) }
 }
 
 function deliver(value: string): 'loopback' | 'none' | 'any' | readonly string[] {

@@ -37,10 +37,10 @@ export function logRequest(
 }
 
 /**
- * Redacts secrets in a path. At the root and below `/{tenant}/store/`, the path may be a command with its arguments.
- * Every other path is redacted like a URL.
+ * Redacts secrets in a path. At the root and below `/{tenant}/store/` and `/{tenant}/store-{database}/`, the path may be
+ * a command with its arguments. Every other path is redacted like a URL.
  */
 function shownPath(method: string, target: string): string {
-  const isOfStore = servedTarget(method, target) !== target || /^\/[^/?#]*\/store\//.test(target)
+  const isOfStore = servedTarget(method, target) !== target || /^\/[^/?#]*\/store(?:-[^/?#]*)?\//.test(target)
   return isOfStore ? standardRedaction.storeUrl(target) : standardRedaction.url(target)
 }

@@ -154,7 +154,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   }
   if (options.redisNoAuth !== undefined) checkNoAuth(options, isWide, host)
   const secret = given.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
-  createSandbox(given).dispose()
+  createSandbox({ ...given, urls: { base: 'http://localhost' } }).dispose()
   const limits = resolvedLimits(options.limits)
   const scene = scenario === undefined ? undefined : await openTenantScenario(scenario, given)
   // Limit the traffic log, because a server may run for days.

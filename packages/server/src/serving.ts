@@ -201,7 +201,7 @@ export class Serving {
     request.url = path
     // Web pages of any site may call the store, as with the service. Check the origin for all other paths, because
     // requests to them can make this machine send requests.
-    const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
+    const open = /^\/[^/_][^/]*\/store(?:-[^/?]*)?(?:[/?]|$)/.test(path)
     // Do not check a forwarded request, because the node that forwarded and signed it has already checked the origin.
     const isPassed = this.node?.front.isPassed(request) === true
     const refused =

@@ -1,6 +1,7 @@
 import { outboundInternals } from '../../../src/calls/outbound.js'
 import { Account } from '../../../src/kernel/account.js'
 import type { Bytes } from '../../../src/kernel/bytes.js'
+import { onServer, unknownDatabase } from '../../../src/kernel/database-name.js'
 import { hostSetTimeout, hostTime, unref } from '../../../src/kernel/host.js'
 import { decodeSegment } from '../../../src/kernel/http.js'
 import { locator, relocator, sandboxUrlsOf } from '../../../src/protocol/address.js'
@@ -171,22 +172,28 @@ export class Tenants {
 
   /**
    * Signs in a user of the Redis protocol. The user name `w1/default` means user `default` of tenant `w1`, and a name
-   * without a slash means a user of `main`. A tenant that does not exist is created only if the password is a token of
-   * this tenant.
+   * without a slash means a user of `main`. After the tenant, a name can contain an added database, as in
+   * `w1/us/default`. A tenant that does not exist is created only if the password is a token of this tenant.
    * @throws ReplyError when the tenant cannot be created
    */
   enter(name: string | undefined, password: string): ReturnType<RespHost['enter']> {
-    const [, tenant = 'main', userName = 'default'] = /^(?:([^/]*)\/)?(.*)$/s.exec(name ?? '') ?? []
+    const [, tenant = 'main', userName = ''] = /^(?:([^/]*)\/)?(.*)$/s.exec(name ?? '') ?? []
     const known = this.#sandboxes.get(tenant)
     if (this.#door !== undefined && isPublic(password)) return undefined
     if (known === undefined) {
       if (!isTenantName(tenant)) return undefined
-      const { store, storeReadonly: readonly } = tokensOf(this.#optionsOf(tenant))
-      if (![store, readonly].some((token) => isSameText(password, token))) return undefined
+      const { databases, ...first } = tokensOf(this.#optionsOf(tenant))
+      const named = Object.entries(databases).find(([database]) => userName.startsWith(`${database}/`))?.[1]
+      const places = name === undefined ? [first, ...Object.values(databases)] : [named ?? first]
+      const accepted = places.flatMap(({ store, storeReadonly }) => [store, storeReadonly])
+      if (!accepted.some((token) => isSameText(password, token))) return undefined
     }
     const sandbox = known ?? this.#madeBy(() => this.#newcomer(tenant))
     if (sandbox instanceof Error) throw new ReplyError(`ERR ${sandbox.message}`)
-    return porterOf(sandbox, this.#refusesCommand).enter(userName || 'default', password)
+    return porterOf(sandbox, this.#refusesCommand).enter(
+      name === undefined ? undefined : userName || 'default',
+      password,
+    )
   }
 
   /**
@@ -272,7 +279,7 @@ export class Tenants {
 
   #addressOf(given: string, name: string): string {
     const own = this.#sandboxes.get(name)?.urls
-    const served = sandboxUrlsOf({ base: `${this.origin}/${name}` })
+    const served = sandboxUrlsOf({ base: `${this.origin}/${name}` }, undefined, Object.keys(own?.databases ?? {}))
     if (own === undefined || own.store === served.store || !URL.canParse(given)) return given
     return relocator(own, served)(given) ?? given
   }
@@ -376,8 +383,19 @@ export class Tenants {
     if (to !== undefined) return this.#entered(to.call, to.name, to.sandbox)
     const foreign = foreignIn(path)
     if (foreign !== undefined) return this.#standIn(call, foreign)
+    // If other machines can connect, only clients with a token may learn the names of databases.
+    const mistaken = this.#door === undefined ? this.#missingDatabase(path) : undefined
+    if (mistaken !== undefined) return json({ error: mistaken }, 404)
     const error = `Not found: ${path}. The services of tenant "main" are at /main/store, /main/queue and /main/mgmt, and its control API is at /_control/main. At the root, its store serves POST /, /pipeline, /multi-exec and paths that begin with a command, such as /get/KEY.`
     return json({ error }, 404)
+  }
+
+  /** Returns the error for a path of a database that does not exist, such as `/main/store-us/get/a`. */
+  #missingDatabase(path: string): string | undefined {
+    const [, tenant = '', name] = /^\/([^/?#]+)\/store-([^/?#]*)/.exec(path) ?? []
+    if (name === undefined || !isTenantName(tenant)) return undefined
+    const { databases = [] } = this.#sandboxes.get(tenant)?.options ?? this.#optionsOf(tenant)
+    return unknownDatabase(name, databases, onServer)
   }
 
   #isRegistered(call: RawRequest, path: string): boolean {
@@ -488,7 +506,9 @@ export class Tenants {
 
   /** Returns whether a URL would belong to a tenant with this name. The tenant is not created. */
   #wouldOwn(name: string, url: string): boolean {
-    return isTenantName(name) && locator(sandboxUrlsOf({ base: `${this.origin}/${name}` }))(url) !== undefined
+    if (!isTenantName(name)) return false
+    const { urls, databases } = this.#optionsOf(name)
+    return locator(sandboxUrlsOf(urls, undefined, databases))(url) !== undefined
   }
 
   /** Starts to watch the heap. When it is nearly full, requests that store data are rejected. */
@@ -521,7 +541,7 @@ function checkTenantName(name: string): void {
 }
 
 /** Matches paths of the queue at the origin, but not the services of a tenant with the name `v2`. */
-const queueAtOrigin = /^\/v2\/(?!store(?:[/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./i
+const queueAtOrigin = /^\/v2\/(?!store(?:[-/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./i
 
 function noToken(call: RawRequest): RawResponse {
   const given = call.headers.every(([name]) => name.toLowerCase() !== 'authorization')

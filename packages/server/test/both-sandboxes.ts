@@ -8,12 +8,15 @@ export const shop = 'https://shop.test/orders'
 let server: StuntdoubleServer | undefined
 
 /** A sandbox in the process and one behind a server. Tests that await every result run with both. */
-export const kinds: readonly (readonly [string, () => Promise<Sandbox | RemoteSandbox>])[] = [
-  ['in process', async () => createSandbox({ ...world, name: 'w1' })],
+export const kinds: readonly (readonly [
+  string,
+  (options?: Pick<SandboxOptions, 'databases'>) => Promise<Sandbox | RemoteSandbox>,
+])[] = [
+  ['in process', async (options) => createSandbox({ ...world, name: 'w1', ...options })],
   [
     'behind a server',
-    async () => {
-      server = await startServer({ port: 0, clock: 'manual', ...world })
+    async (options) => {
+      server = await startServer({ port: 0, clock: 'manual', ...world, ...options })
       return connect(server.origin, { tenant: 'w1' })
     },
   ],

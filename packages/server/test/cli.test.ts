@@ -223,6 +223,9 @@ describe('command line errors, in one line and with exit code 2', () => {
     [['serve', '--policy'], /--policy needs a value\. Write --policy NAME=VALUE\./],
     [['serve', '--request-timeout', 'soon'], /--request-timeout must be a duration .*\(got "soon"\)/],
     [['serve', '--max-tenants', 'many'], /--max-tenants must be a whole number .*\(got "many"\)/],
+    [['serve', '--databases', 'us,'], /databases: a name must have .*\(got ""\)/],
+    [['serve', '--databases', 'us', '--real-redis', 'redis://127.0.0.1:1'], /cannot have databases \(--databases\)/],
+    [['run', '--database', 'us', '--', 'true'], /There is no database "us"\./],
     [['serve', '--dev-user', 'me'], /--dev-user must be .*defaultUser, testUser1, testUser2, testUser3 \(got "me"\)/],
     [['env', '--url', 'http://127.0.0.1:9'], /No server .* at .* Start one with "npx stuntdouble serve"\./],
     [['serve', '--deliver-to', 'a,,b'], /--deliver-to must be loopback, none, any, .*a,,b/],
@@ -277,6 +280,28 @@ describe('env', () => {
     const answer = await fetch(`${env.STUNTDOUBLE_CONTROL_URL}/clock/advance`, { method: 'POST', body: '{"by":"5m"}' })
     expect(answer.status).toBe(200)
     expect(await (await fetch(`${url}/_control/w1/clock`)).text()).toContain('2030-01-01T00:05:00.000Z')
+  })
+
+  test('--database prints the variables of a database, as run sets them', async () => {
+    const { ready } = started('serve', '--port', '0', '--dialect', 'upstash', '--databases', 'eu, us')
+    const out = await ready
+    const url = /(http:\S+)\/main\/store/.exec(out)![1]!
+    expect(out).toContain(`\nstore  ${url}/main/store-us   npx stuntdouble env --url ${url} --database us\n`)
+    const json = await run('env', '--url', url, '--database', 'us', '--format', 'json')
+    const env = JSON.parse(json.out) as Record<string, string>
+    expect(env.UPSTASH_REDIS_REST_URL).toBe(`${url}/main/store-us`)
+    const answer = await fetch(`${env.UPSTASH_REDIS_REST_URL}/ping`, {
+      headers: { authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
+    })
+    expect(await answer.json()).toEqual({ result: 'PONG' })
+    expect(await run('env', '--url', url, '--database', 'uss')).toEqual({
+      code: 2,
+      out: '',
+      err: 'stuntdouble: There is no database "uss". Did you mean "us"? The added databases are eu, us.\n',
+    })
+    const words = ['run', '--dialect', 'upstash', '--databases', 'us', '--database', 'us', '--', process.execPath]
+    const given = await run(...words, '-p', 'process.env.UPSTASH_REDIS_REST_URL')
+    expect(given.out).toMatch(/\/main\/store-us\n$/)
   })
 
   test('prints lines that a shell can evaluate', async () => {

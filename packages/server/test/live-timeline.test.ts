@@ -42,6 +42,15 @@ const parts = (lines: readonly string[]): string[][] => {
 }
 
 describe('LiveTimeline', () => {
+  test('names the added database of an entry', () => {
+    using sandbox = createSandbox({ databases: ['us'] })
+    sandbox.store.run('SET', 'a', '1')
+    sandbox.storeIn('us').run('SET', 'b', '2')
+    const lines = plain().lines(sandbox.traffic.entries)
+    expect(lines.filter((line) => line.includes('(us)')).join()).toContain('b')
+    expect(lines.filter((line) => !line.includes('(us)')).join()).toContain('SET a')
+  })
+
   test('prints the same dates, gaps, waits and nesting as timeline()', async () => {
     using sandbox = await night()
     const told = plain().lines(sandbox.traffic.entries)

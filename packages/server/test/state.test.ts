@@ -57,6 +57,21 @@ describe('a server with a state file', () => {
     }
   })
 
+  test('keeps every database, and rejects the file if the server has others', async () => {
+    const first = await start({ databases: ['eu', 'us'] })
+    first.tenant('w1').storeIn('us').run('SET', 'who', 'us', 'EX', 7200)
+    await first.close()
+    const second = await start({ databases: ['us', 'eu'] })
+    const { storeIn, store } = second.tenant('w1')
+    expect([storeIn('us').get('who'), storeIn('eu').get('who'), store.get('who')]).toEqual(['us', null, null])
+    storeIn('us').run('SET', 'who', 'again')
+    await second.close()
+    const bytes = readFileSync(path, 'utf8')
+    expect(bytes).toContain('again')
+    await expect(start()).rejects.toThrow(/other added databases \(.*us.*databases: \["/)
+    expect(readFileSync(path, 'utf8')).toBe(bytes)
+  })
+
   test('keeps workflow runs with their waits and timeouts', async () => {
     const first = await start()
     const { urls, tokens, workflow, queue } = first.tenant('w1')

@@ -79,7 +79,8 @@ export function sizeOfQueue(queue: Queue): number {
 }
 
 export function sizeOfState(sandbox: Sandbox): number {
-  return sandbox.queues.reduce((sum, queue) => sum + sizeOfQueue(queue), sizeOfStore(sandbox))
+  const stores = sandbox.stores.reduce((sum, store) => sum + sizeOfStore({ store }), 0)
+  return sandbox.queues.reduce((sum, queue) => sum + sizeOfQueue(queue), stores)
 }
 
 /** Maps items in slices. Other requests run between two slices. */

@@ -1,7 +1,12 @@
 import type * as v from 'valibot'
+import { checkedDatabase, onServer } from '../../../../src/kernel/database-name.js'
 import type { QueueRegion } from '../../../../src/protocol/address.js'
 import type { RawRequest } from '../../../../src/protocol/service.js'
+import type { PastInstant } from '../../../../src/sandbox/past.js'
+import type { PastStore } from '../../../../src/sandbox/past-sandbox.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import type { StoreStatistics } from '../../../../src/stats/statistics.js'
+import type { Store } from '../../../../src/store/direct-store.js'
 import type { Tool } from './tool.js'
 
 export interface OperationContext {
@@ -71,6 +76,47 @@ function regionOf(sandbox: Sandbox, name: string | null): Pick<Sandbox, 'queue' 
   if (name === null) return sandbox
   const region = name as QueueRegion
   return { queue: sandbox.queueIn(region), workflow: sandbox.workflowIn(region) }
+}
+
+/** One database of the data store of a tenant. */
+export interface Database {
+  readonly store: Store
+  readonly traffic: Sandbox['traffic']
+  readonly stats: { readonly store: StoreStatistics }
+  asOf(at: PastInstant): { readonly now: number; readonly store: PastStore }
+}
+
+/** An operation on one database of the data store. */
+export interface DatabaseOperation extends Omit<ControlOperation, 'run'> {
+  run(database: Database, body: unknown, asked: OperationContext): unknown
+}
+
+/** Description of the query parameter `database`. */
+export const databaseParameter = 'name of an added database; default: the first database'
+
+/** Adds the query parameter `database` to operations. Without this parameter, an operation uses the first database. */
+export function ofDatabase(rows: readonly DatabaseOperation[]): readonly ControlOperation[] {
+  return rows.map((row) => ({
+    ...row,
+    query: { ...row.query, database: databaseParameter },
+    run: (sandbox, body, asked) => row.run(databaseOf(sandbox, asked.query.get('database')), body, asked),
+  }))
+}
+
+/** @throws RangeError when there is no such database */
+function databaseOf(sandbox: Sandbox, given: string | null): Database {
+  if (given === null) return sandbox
+  const name = checkedDatabase(given, sandbox.options.databases ?? [], onServer)
+  const store = sandbox.storeIn(name)
+  return {
+    store,
+    traffic: sandbox.traffic,
+    stats: { store: sandbox.stats.storeIn(name) },
+    asOf: (at) => {
+      const past = sandbox.asOf(at)
+      return { now: past.now, store: past.storeIn(name) }
+    },
+  }
 }
 
 interface OrderOf<S extends v.GenericSchema> extends Omit<ControlOperation, 'body' | 'run'> {

@@ -19,13 +19,14 @@ export const sandboxOperations: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '',
-    summary: 'Returns the URLs, environment, tokens, time and pending timers of the tenant.',
+    summary:
+      'Returns the URLs, environment, tokens, time and pending timers of the tenant. `databaseEnv` has the environment for each added database.',
     tool: {
       name: 'get_status',
       does: 'Returns the time, URLs and pending timers.',
       when: 'Call this first. The response contains no tokens; `npx stuntdouble env` sets the tokens for the app.',
       effect: 'reads',
-      hides: ['env', 'tokens'],
+      hides: ['env', 'databaseEnv', 'tokens'],
       next: 'get_timeline for what has happened, list_timers for pending timers.',
     },
     run: (sandbox, _, { reached }) => ({
@@ -36,6 +37,12 @@ export const sandboxOperations: readonly ControlOperation[] = [
         databases: eachOf(sandbox.urls.databases, reached),
       },
       env: eachOf(sandbox.env, reached),
+      databaseEnv: Object.fromEntries(
+        Object.keys(sandbox.urls.databases).map((database) => [
+          database,
+          eachOf(sandbox.envFor({ database }), reached),
+        ]),
+      ),
       tokens: sandbox.tokens,
       ...pendingOf(sandbox),
     }),

@@ -4,7 +4,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { OpenRedaction } from './wire-entry.js'
 
 export function snapshotOf(sandbox: Sandbox): StatusSnapshot {
-  const { traffic, tokens, dialect, policy, store, clock, faults, destinations, outbound, workflows } = sandbox
+  const { traffic, tokens, dialect, policy, store, clock, faults, destinations, outbound, workflows, urls } = sandbox
   return {
     trace: traceOf(traffic.entries, traffic.context, new OpenRedaction()),
     state: sandbox.dump(),
@@ -12,6 +12,7 @@ export function snapshotOf(sandbox: Sandbox): StatusSnapshot {
     dialect,
     policy,
     cost: store.cost(),
+    databaseCosts: Object.fromEntries(Object.keys(urls.databases).map((name) => [name, sandbox.storeIn(name).cost()])),
     costs: [...traffic.costs],
     pending: clock.pending.map(({ at, label, background }) => ({ at, label, background })),
     running: clock.running,

@@ -5,7 +5,7 @@ import { isPeriod, periodNames, type StatsPeriod } from '../../../../src/stats/p
 import type { QueueStatistics, SearchStatistics, StoreStatistics } from '../../../../src/stats/statistics.js'
 import type { QueueUsageStep, SearchUsageStep, StoreUsageStep } from '../../../../src/stats/usage-steps.js'
 import type { ControlOperation, OperationContext } from './operation.js'
-import { order } from './operation.js'
+import { ofDatabase, order } from './operation.js'
 import { nothing } from './schemas.js'
 
 const period = { period: `one of ${periodNames.join(', ')}; default \`1h\`` }
@@ -47,34 +47,36 @@ export const statsOrders: readonly ControlOperation[] = [
     summary: 'Removes overrides and scripts of the queue; counted usage stays.',
     run: ({ stats }) => stats.queue.clear(),
   },
-  {
-    method: 'GET',
-    path: '/stats/store',
-    summary: 'Returns the statistics of the data store, as the statistics API of the service does.',
-    run: ({ stats }) => stats.store.report(),
-  },
-  order({
-    method: 'PUT',
-    path: '/stats/store/overrides',
-    summary: 'Overrides fields of the statistics of the data store.',
-    body: figures,
-    example: { total_monthly_billing: 12.5, command_counts: { GET: 3 } },
-    run: ({ stats }, given) => stats.store.override(given as Parameters<StoreStatistics['override']>[0]),
-  }),
-  order({
-    method: 'PUT',
-    path: '/stats/store/script',
-    summary: 'Adds scripted usage to the statistics of the data store, on top of the usage from captured traffic.',
-    body: story,
-    example: { steps: [{ kind: 'steady', rates: { reads: 600, keys: 5000 } }], scale: { keySize: 200 } },
-    run: ({ stats }, { steps, scale }) => stats.store.script(steps as unknown as StoreUsageStep[], scale),
-  }),
-  {
-    method: 'DELETE',
-    path: '/stats/store',
-    summary: 'Removes overrides and scripts of the data store; counted usage stays.',
-    run: ({ stats }) => stats.store.clear(),
-  },
+  ...ofDatabase([
+    {
+      method: 'GET',
+      path: '/stats/store',
+      summary: 'Returns the statistics of the data store, as the statistics API of the service does.',
+      run: ({ stats }) => stats.store.report(),
+    },
+    order({
+      method: 'PUT',
+      path: '/stats/store/overrides',
+      summary: 'Overrides fields of the statistics of the data store.',
+      body: figures,
+      example: { total_monthly_billing: 12.5, command_counts: { GET: 3 } },
+      run: ({ stats }, given) => stats.store.override(given as Parameters<StoreStatistics['override']>[0]),
+    }),
+    order({
+      method: 'PUT',
+      path: '/stats/store/script',
+      summary: 'Adds scripted usage to the statistics of the data store, on top of the usage from captured traffic.',
+      body: story,
+      example: { steps: [{ kind: 'steady', rates: { reads: 600, keys: 5000 } }], scale: { keySize: 200 } },
+      run: ({ stats }, { steps, scale }) => stats.store.script(steps as unknown as StoreUsageStep[], scale),
+    }),
+    {
+      method: 'DELETE',
+      path: '/stats/store',
+      summary: 'Removes overrides and scripts of the data store; counted usage stays.',
+      run: ({ stats }) => stats.store.clear(),
+    },
+  ]),
   ...indexOrders('search'),
   ...indexOrders('vector'),
   order({

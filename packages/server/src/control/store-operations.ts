@@ -11,7 +11,7 @@ import { bytesOfWord, plainReply } from '../../../../src/store/plain.js'
 import { searchLoading } from '../../../../src/store/search/load-search.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
 import { inSlices, maxInSlices, refuseLarge, roomAtOnce, sizeOfStore } from './large.js'
-import { type ControlOperation, order } from './operation.js'
+import { type ControlOperation, type Database, ofDatabase, order } from './operation.js'
 import { maxItems, wholeNumber } from './operation-parts.js'
 import { base64, nothing, pastInstant } from './schemas.js'
 
@@ -27,7 +27,7 @@ function replied(reply: Reply): { reply: PortableReply } {
 
 const scanIt = 'Read it with SCAN and POST /store/run.'
 
-export const storeOrders: readonly ControlOperation[] = [
+export const storeOrders: readonly ControlOperation[] = ofDatabase([
   order({
     method: 'POST',
     path: '/store/run',
@@ -158,8 +158,8 @@ export const storeOrders: readonly ControlOperation[] = [
       },
       command: 'command',
     },
-    run: (sandbox, { at, command }) => {
-      const { store, now } = sandbox.asOf(at as PastInstant)
+    run: (database: Database, { at, command }) => {
+      const { store, now } = database.asOf(at as PastInstant)
       const then = { now: iso(now), milliseconds: now }
       if (command === undefined) return { ...then, dump: store.dump() }
       return { ...then, reply: wireReply(store.run(...command.map(wordOfWire))) }
@@ -182,10 +182,10 @@ export const storeOrders: readonly ControlOperation[] = [
         to: 'same forms as `from`',
       },
     },
-    run: (sandbox, { from, to }) => {
-      refuseLarge(sizeOfStore(sandbox), roomAtOnce, 'The store', 'Use GET /store/changes with `limit`.')
-      const before = sandbox.asOf(from as PastInstant).store.dump()
-      return (to === undefined ? sandbox.store : sandbox.asOf(to as PastInstant).store).diff(before)
+    run: (database: Database, { from, to }) => {
+      refuseLarge(sizeOfStore(database), roomAtOnce, 'The store', 'Use GET /store/changes with `limit`.')
+      const before = database.asOf(from as PastInstant).store.dump()
+      return (to === undefined ? database.store : database.asOf(to as PastInstant).store).diff(before)
     },
   }),
   {
@@ -227,4 +227,4 @@ export const storeOrders: readonly ControlOperation[] = [
     body: nothing,
     run: ({ store }) => store.resetPassword(),
   }),
-]
+])

@@ -1,7 +1,8 @@
-import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
-import { connect } from '../../../../src/client/connect.js'
+import { type Option, type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { connect, type RemoteSandbox } from '../../../../src/client/connect.js'
 import { didYouMean } from '../../../../src/kernel/nearest-name.js'
 import { excerpt, plainText } from '../../../../src/report/safe-text.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { commandEnvironment, controlTokenOption, fromEnvironment } from '../config.js'
 
 const formats = {
@@ -12,6 +13,28 @@ const formats = {
   json: undefined,
 } as const
 
+/** Option `--database` of commands that print or set the environment of an app. */
+export const databaseOption: Option = {
+  type: 'string',
+  valueHint: 'NAME',
+  description: 'added database that the app uses (default: first database)',
+}
+
+/**
+ * Returns the environment for an app that uses a database of a sandbox.
+ * @throws UsageError when there is no such database
+ */
+export function databaseEnvironment(
+  sandbox: Pick<Sandbox | RemoteSandbox, 'env' | 'envFor'>,
+  database: string | undefined,
+): Readonly<Record<string, string>> {
+  try {
+    return database === undefined ? sandbox.env : sandbox.envFor({ database })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
 export const program: Program = {
   args: {
     url: { type: 'string', valueHint: 'URL', default: 'http://127.0.0.1:4010', description: 'running server' },
@@ -21,6 +44,7 @@ export const program: Program = {
       default: 'main',
       description: 'tenant whose URLs and tokens are printed',
     },
+    database: databaseOption,
     format: {
       type: 'string',
       valueHint: Object.keys(formats).join('|'),
@@ -32,6 +56,7 @@ export const program: Program = {
   examples: [
     'eval "$(stuntdouble env)"',
     'stuntdouble env --format dotenv > .env.test',
+    'stuntdouble env --database us --format dotenv > .env.us',
     'stuntdouble env --format github >> "$GITHUB_ENV"',
   ],
   run: async (given) => {
@@ -49,7 +74,8 @@ export const program: Program = {
 
 async function environmentOf(given: ParsedArguments): Promise<Readonly<Record<string, string>>> {
   const [origin, tenant] = [textOf(given, 'url', 'URL')!, textOf(given, 'tenant', 'NAME')!]
-  const env = commandEnvironment(origin, tenant, (await connected(given)).env)
+  const own = databaseEnvironment(await connected(given), textOf(given, 'database', 'NAME'))
+  const env = commandEnvironment(origin, tenant, own)
   for (const [name, value] of Object.entries(env)) {
     if (/^[A-Za-z_]\w{0,200}$/.test(name) && typeof value === 'string' && plainText(value) === value) continue
     throw new UsageError(

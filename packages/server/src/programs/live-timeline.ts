@@ -89,7 +89,9 @@ export class LiveTimeline {
     this.#follow(entry)
     // A hostile server may send entries that no sandbox writes, such as strings instead of numbers.
     const described = describeEntry(entry, { bodies: 80, name: (id) => this.#name(id) }, place.waited)
-    const head = plainText(`${described.head}${entry.region === undefined ? '' : ` (${entry.region})`}`)
+    const head = plainText(
+      `${described.head}${entry.region === undefined ? '' : ` (${entry.region})`}${entry.database === undefined ? '' : ` (${entry.database})`}`,
+    )
     const details = described.details.map(plainText)
     const text = [head, ...details].join('\n')
     if (known?.text === text) return []

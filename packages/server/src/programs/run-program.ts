@@ -7,6 +7,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { commandEnvironment, controlVariable, serveArguments } from '../config.js'
 import type { StuntdoubleServer } from '../server.js'
 import { appendStepSummary } from '../step-summary-file.js'
+import { databaseEnvironment, databaseOption } from './env-program.js'
 import { endWithNpm } from './parent.js'
 import { ProcessGroup } from './process-group.js'
 import { maxShown, sinceReset, summarizedTenant } from './run-summary.js'
@@ -18,6 +19,7 @@ const {
   seed,
   'start-at': startAt,
   'deliver-to': deliverTo,
+  databases,
   policy,
   scenario,
   'store-token': storeToken,
@@ -40,6 +42,8 @@ export const program: Program = {
     seed,
     'start-at': startAt,
     'deliver-to': deliverTo,
+    databases,
+    database: databaseOption,
     policy,
     scenario,
     'store-token': storeToken,
@@ -59,7 +63,7 @@ export const program: Program = {
     const { server } = await startedServer({ ...defaultsOfServe, ...given, _: [] })
     const name = textOf(given, 'tenant', 'NAME')!
     try {
-      const { env } = tenantOf(server, name)
+      const env = databaseEnvironment(tenantOf(server, name), textOf(given, 'database', 'NAME'))
       const code = await ended(given._, { ...process.env, ...commandEnvironment(server.origin, name, env) })
       const used = server.tenants.filter((each) => server.tenant(each).traffic.size > 0)
       if (code !== 0) for (const each of used) tell(server.tenant(each), each)

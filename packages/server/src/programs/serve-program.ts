@@ -36,13 +36,15 @@ async function serve(given: ParsedArguments): Promise<void> {
     throw new UsageError('--rebase-time needs a state file. Add --state FILE.')
   const { server, options, file, scenario } = await startedServer(given)
   const { urls, env } = server.node === undefined ? await mainOf(server) : server.describeTenant('main')
+  const envCommand = `npx stuntdouble env${server.origin === defaultOrigin ? '' : ` --url ${server.origin}`}`
   const lines = [
     `store  ${urls.store}`,
+    ...Object.entries(urls.databases).map(([name, url]) => `store  ${url}   ${envCommand} --database ${name}`),
     `queue  ${urls.queue}`,
     `mgmt   ${urls.mgmt}`,
     '',
     ...essentialOf(env).map(([name, value]) => `${name}=${value}`),
-    `all ${Object.keys(env).length} variables  npx stuntdouble env${server.origin === defaultOrigin ? '' : ` --url ${server.origin}`}`,
+    `all ${Object.keys(env).length} variables  ${envCommand}`,
     '',
     `inspector  ${server.inspectorUrl}`,
     ...(server.controlToken === undefined ? [] : ['', `control token  ${server.controlToken}`]),

@@ -26,7 +26,7 @@ export interface RealRedisChoice {
   readonly allowRedisHosts?: readonly string[]
 }
 
-interface RealRedisInput extends RealRedisChoice, Pick<SandboxOptions, 'clock' | 'embed'> {
+interface RealRedisInput extends RealRedisChoice, Pick<SandboxOptions, 'clock' | 'embed' | 'databases'> {
   readonly redisPort?: number
   readonly state?: string
   readonly scenario?: unknown
@@ -53,6 +53,9 @@ export function withRealRedis<T extends SandboxOptions>(given: RealRedisInput, w
   }
   if (given.redisPort !== undefined) refuse('redisPort (--redis-port)', 'Connect clients directly to the real Redis.')
   if (given.embed !== undefined) refuse('embed', 'The real Redis runs all commands: omit embed.')
+  if (given.databases !== undefined) {
+    refuse('databases (--databases)', 'Start another server for each further Redis, and omit databases.')
+  }
   if (given.state !== undefined) refuse('state (--state)', 'The real Redis persists its data as it is configured to.')
   if (given.scenario !== undefined) {
     refuse('scenario (--scenario)', 'Write its initial state with commands, and add its faults with faults.add().')

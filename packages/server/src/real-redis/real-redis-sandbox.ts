@@ -10,7 +10,7 @@ export type { ShadowDifference } from './shadow.js'
 /** Options of a server, without those that cannot be combined with a real Redis. */
 export type RealRedisSandboxOptions = Omit<
   ServerOptions,
-  'realRedis' | 'state' | 'rebaseTime' | 'scenario' | 'redisPort' | 'redisTls'
+  'realRedis' | 'state' | 'rebaseTime' | 'scenario' | 'redisPort' | 'redisTls' | 'databases'
 >
 
 /** A sandbox whose store is a real Redis. All methods return promises, as for a sandbox on a server. */

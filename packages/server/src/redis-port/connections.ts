@@ -38,17 +38,26 @@ export function databaseOf(sandbox: Sandbox, database: string | undefined): Stor
 
 /**
  * Returns the function that signs in users of a sandbox's store. The returned function is called when a client sends
- * AUTH. The user name `us/default` means user `default` of the added database `us`.
+ * AUTH. The user name `us/default` means user `default` of the added database `us`. A password without a user name
+ * selects the database whose token it is.
  * @param database added database to which user names without a database belong; default: the first one
  */
 export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand, database?: string): RespHost {
+  const entered = (place: string | undefined, name: string, password: string): ReturnType<RespHost['enter']> => {
+    const user = storeInternals.of(databaseOf(sandbox, place)).engine.access.userWith(name, password)
+    return user && { home: homeOf(sandbox, refuses, place), user }
+  }
   return {
-    enter(name = 'default', password) {
-      const named = sandbox.options.databases?.find((one) => name.startsWith(`${one}/`))
-      const entered = named ?? database
-      const own = named === undefined ? name : name.slice(named.length + 1) || 'default'
-      const user = storeInternals.of(databaseOf(sandbox, entered)).engine.access.userWith(own, password)
-      return user && { home: homeOf(sandbox, refuses, entered), user }
+    enter(name, password) {
+      const { databases = [] } = sandbox.options
+      const named = databases.find((one) => name?.startsWith(`${one}/`) === true)
+      if (named !== undefined) return entered(named, name!.slice(named.length + 1) || 'default', password)
+      if (name !== undefined) return entered(database, name, password)
+      for (const place of [database, undefined, ...databases]) {
+        const found = entered(place, 'default', password)
+        if (found !== undefined) return found
+      }
+      return undefined
     },
   }
 }

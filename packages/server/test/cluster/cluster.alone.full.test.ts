@@ -526,6 +526,42 @@ describe.skipIf(isMissing)('nodes on a non-loopback address', () => {
   })
 })
 
+describe.skipIf(isMissing)('two nodes with an added database', () => {
+  let engines: Engines
+  let nodes: NodeProcess[]
+  const withDatabase = [...words, '--databases', 'us']
+  beforeAll(async () => {
+    engines = await startEngines({ masters: 1 })
+    nodes = await Promise.all([0, 1].map(() => startNode({ program, engine: engines.url, words: withDatabase })))
+  })
+  afterAll(async () => {
+    await Promise.all(nodes?.map((node) => node.end('SIGKILL')) ?? [])
+    await engines?.close()
+  })
+
+  test('serve it on any node, and keep it when its owner dies', async () => {
+    const { tokens } = await order<{ tokens: { databases: { us: { store: string } } } }>(nodes[0]!, '/w1')
+    const ask = async (node: NodeProcess, ...words: string[]): Promise<unknown> =>
+      (await post(node, '/w1/store-us', words, bearer(tokens.databases.us.store))).json()
+    for (const [index, node] of nodes.entries()) expect(await ask(node, 'INCR', 'n')).toEqual({ result: index + 1 })
+    expect(await command(nodes[0]!, 'w1', 'GET', 'n')).toBeNull()
+    for (const { origin } of nodes) {
+      const { status } = await fetch(`${origin}/w1/store-uss/ping`)
+      expect(status).toBe(404)
+    }
+    const owner = await ownerOf(nodes, 'w1')
+    const heir = nodes.find((node) => node !== owner)!
+    await owner.end('SIGKILL')
+    await eventually(async () => expect(await ask(heir, 'GET', 'n')).toEqual({ result: '2' }))
+    expect(await command(heir, 'w1', 'GET', 'n')).toBeNull()
+  })
+
+  test('reject a node with other databases', async () => {
+    const { said } = await refusedNode({ program, engine: engines.url, words })
+    expect(said).toMatch(/databases must be the same as for the tenants and other nodes of this cluster/)
+  })
+})
+
 describe.skipIf(isMissing)('invalid options of a node', () => {
   test.each([
     [['--state', '/tmp/x.json'], {}, /tenants in Redis, but --state/],

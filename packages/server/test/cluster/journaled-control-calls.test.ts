@@ -95,6 +95,46 @@ const setting: readonly (readonly [path: string, body: unknown])[] = [
   ['/store/run', { command: ['SET', 'key', 'value', 'EX', 20] }],
 ]
 
+test('calls on an added database are saved for its next owner, and those without a database for the first', async () => {
+  const nodes = new Nodes(() => new Response('ok'), { databases: ['us'] })
+  await nodes.open()
+  const run = (database: string, ...command: unknown[]) => ordered(nodes, 'POST', `/store/run${database}`, { command })
+  for (const database of ['', '?database=us']) {
+    expect(await run(database, 'SET', 'who', `here${database}`)).toMatch(/^200/)
+    await run(database, 'SET', 'short', 1, 'PX', 20)
+    await run(database, 'SADD', 's', 'a', 'b', 'c', 'd')
+    await run(database, 'SPOP', 's', 2)
+  }
+  await nodes.sandbox.clock.advance('1s')
+  expect(nodes.sandbox.storeIn('us').get('short')).toBeNull()
+  await ordered(nodes, 'POST', '/store/reset-password?database=us')
+  await ordered(nodes, 'PUT', '/stats/store/overrides?database=us', { total_monthly_billing: 7 })
+  await ordered(nodes, 'POST', '/faults', {
+    rules: { on: 'store.request', match: { database: 'us' }, fault: { kind: 'status', status: 503 } },
+  })
+  const seen = async (): Promise<unknown> => {
+    const { sandbox } = nodes
+    const { urls, tokens } = sandbox
+    const asked = await sandbox.fetch(`${urls.databases.us}/get/who`, {
+      headers: { authorization: `Bearer ${tokens.databases.us!.store}` },
+    })
+    return {
+      tokens,
+      asked: asked.status,
+      past: sandbox.asOf('-1s').storeIn('us').get('who'),
+      stats: sandbox.stats.storeIn('us').report().total_monthly_billing,
+    }
+  }
+  const { dump } = nodes.sandbox
+  const before = [await seen(), dump()]
+  expect(before[0]).toMatchObject({ asked: 503, past: 'here?database=us', stats: 7 })
+  await nodes.move()
+  expect(nodes.sandbox.dump()).toEqual(before[1])
+  expect(nodes.sandbox.storeIn('us').get('who')).toBe('here?database=us')
+  expect(nodes.sandbox.store.get('who')).toBe('here')
+  nodes.world.dispose()
+})
+
 test('a handle of rules removes them on the next owner, but a handle from before a reset removes none', async () => {
   const nodes = new Nodes(() => new Response('ok'))
   await nodes.open()
