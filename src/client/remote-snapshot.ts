@@ -100,6 +100,7 @@ export class SandboxSnapshot {
    * Returns a database that the option `databases` added.
    * @throws RangeError when there is no such database
    * @example
+   * await sandbox.storeIn('us').run('SET', 'greeting', 'hello')
    * const snapshot = await sandbox.snapshot()
    * expect(snapshot.storeIn('us')).toHaveKey('greeting')
    */

@@ -1,7 +1,8 @@
 import { didYouMean } from './nearest-name.js'
 import { shownValue } from './shown-value.js'
 
-const inProgram = "Pass the option databases: ['us'] to createSandbox() to add databases."
+/** Hint for the message about an unknown database of a sandbox that has no added databases. */
+export const inProgram = "Pass the option databases: ['us'] to createSandbox() to add databases."
 /** Hint for the message about an unknown database of a tenant that has no added databases. */
 export const onServer =
   "Start the server with --databases us (in a program: startServer({ databases: ['us'] })) to add databases."

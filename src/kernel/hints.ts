@@ -1,3 +1,5 @@
+import { inProgram } from './database-name.js'
+
 /**
  * Advice at the end of messages. A test in this process needs other advice than a client of a server, which can be in
  * any programming language.
@@ -13,6 +15,8 @@ export interface Hints {
   call(pattern: string): string
   /** Advice for code that waits in virtual time while the clock does not move. */
   advance(by: string): string
+  /** Advice for the name of a database if the sandbox has no added databases. */
+  readonly databases: string
 }
 
 /** Advice for a test with access to the sandbox. */
@@ -24,4 +28,5 @@ export const inProcess: Hints = {
   production: (host) => `To allow it, add the host: deliverTo: ['${host}'].`,
   call: (pattern) => `Register sandbox.outbound.on('${pattern}', handler)`,
   advance: (by) => `Call clock.advance('${by}') or clock.drain(), or create the sandbox with clock: 'auto'.`,
+  databases: inProgram,
 }

@@ -39,7 +39,7 @@ export interface UrlOptions {
   readonly regions?: Partial<Record<QueueRegion, string>> | undefined
   /**
    * URLs of the databases that the option `databases` adds, by name. The default URL of a database is
-   * `https://us.store.test` or `{base}/store-us`, for a database `us`.
+   * `https://store-us.test` or `{base}/store-us`, for a database `us`.
    */
   readonly databases?: Readonly<Record<string, string>> | undefined
   /**
@@ -76,7 +76,7 @@ export function sandboxUrlsOf(options: UrlOptions = {}, name?: string, databases
     if (given !== undefined) return checked(given)
     if (options.store !== undefined)
       return new URL(store).pathname === '/' ? `${store}/store-${name}` : `${store}-${name}`
-    return base === undefined ? `https://${hostLabel(name, 'databases')}.${host}store.test` : `${store}-${name}`
+    return base === undefined ? `https://${host}store-${hostLabel(name, 'databases')}.test` : `${store}-${name}`
   }
   const urls = {
     store,

@@ -2,6 +2,7 @@ import type { Fault, FaultFacts, FaultRule, FaultSource, Injection, RestartedSer
 import type { InjectionPoint } from '../faults/points.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
+import { unknownDatabase } from '../kernel/database-name.js'
 import { givenRules } from '../kernel/given-rules.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { type Internals, internals } from '../kernel/internals.js'
@@ -19,6 +20,10 @@ export interface FaultsOptions {
   readonly traffic: Pick<TrafficLog, 'append'>
   /** Name of the sandbox, with which `match: { tenant }` is compared. */
   readonly tenant?: string | undefined
+  /** Names of the added databases, which `match: { database }` can contain. */
+  readonly databases?: readonly string[]
+  /** Advice for a name of a database if there are no added databases. */
+  readonly withoutDatabases?: string
 }
 
 /** Handle that `faults.add()` returns, which removes the added rules. `using` removes them at the end of the scope. */
@@ -138,9 +143,9 @@ export class Faults {
     const [given] = this.#inputs.record('add', rules, { location: place })
     const list = givenRules(given)
     list.forEach((rule, index) => {
-      const [problem] = ruleProblems(rule)
+      const problem = ruleProblems(rule)[0]?.sentence ?? this.#databaseProblem(rule)
       if (problem === undefined) return
-      throw new TypeError(`faults.add(): ${list.length > 1 ? `rule ${index + 1}: ` : ''}${problem.sentence}`)
+      throw new TypeError(`faults.add(): ${list.length > 1 ? `rule ${index + 1}: ` : ''}${problem}`)
     })
     if (this.#rules.size + list.length > maxRules) {
       throw new RangeError(
@@ -156,6 +161,12 @@ export class Faults {
     const handle: FaultHandle = { remove, [Symbol.dispose]: remove }
     handleInternals.attach(handle, { number })
     return handle
+  }
+
+  #databaseProblem({ match: { database } = {} }: FaultRule): string | undefined {
+    const { databases = [], withoutDatabases = '' } = this.#options
+    if (database === undefined || databases.includes(database)) return undefined
+    return `match.database: ${unknownDatabase(database, databases, withoutDatabases)}`
   }
 
   /**

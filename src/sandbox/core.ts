@@ -282,7 +282,14 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
   const callers = new Callers()
   const network = new Network(plan.room ?? ownRoom(), Math.max(leastParallel, planOf(policy).globalParallelism))
   const faults = new Faults(
-    { now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name },
+    {
+      now: () => clock.now(),
+      random: random.fork('faults'),
+      traffic,
+      tenant: options.name,
+      databases: options.databases ?? [],
+      withoutDatabases: hints.databases,
+    },
     new InputRecorder(journal, 'faults'),
   )
   const calls = new Outbound({

@@ -72,3 +72,21 @@ test.each(places)('a stale read in database %s returns the earlier value of this
   const response = await ask(sandbox, place, 'get/a')
   expect(await response!.json()).toEqual({ result: `${places.indexOf(place)}-1` })
 })
+
+test('a rule must name a database that the sandbox has', () => {
+  const rule = { on: 'store.request', match: { database: 'eurpe' }, fault: fault.outage() } as const
+  using sandbox = createSandbox({ databases: ['europe', 'us'] })
+  expect(() => sandbox.faults.add(rule)).toThrow(
+    'faults.add(): match.database: There is no database "eurpe". Did you mean "europe"? The added databases are europe, us.',
+  )
+  using single = createSandbox()
+  expect(() => single.faults.add(rule)).toThrow(
+    "Pass the option databases: ['us'] to createSandbox() to add databases.",
+  )
+})
+
+test('a sandbox with the name of a database has other URLs', () => {
+  using sandbox = createSandbox({ databases: ['shop'] })
+  using other = createSandbox({ name: 'shop' })
+  expect(sandbox.owns(other.urls.store)).toBe(false)
+})

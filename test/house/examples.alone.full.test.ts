@@ -109,7 +109,7 @@ function compiled({ code, names }: Example): (scope: object) => Promise<void> {
 describe('the example of', () => {
   let server: StuntdoubleServer
   beforeAll(async () => {
-    server = await startServer({ port: 0 })
+    server = await startServer({ port: 0, databases: ['us'] })
   })
   afterAll(() => server.close())
 

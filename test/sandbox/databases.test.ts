@@ -58,8 +58,8 @@ test('entries of an added database carry its name, and those of the first carry 
 
 describe('URLs of databases', () => {
   test.each<[string, SandboxOptions, string]>([
-    ['default', {}, 'https://us.store.test'],
-    ['with a name', { name: 'shop' }, 'https://us.shop.store.test'],
+    ['default', {}, 'https://store-us.test'],
+    ['with a name', { name: 'shop' }, 'https://shop.store-us.test'],
     ['below a base', { urls: { base: 'http://localhost:8080/w1' } }, 'http://localhost:8080/w1/store-us'],
     ['next to a store with a path', { urls: { store: 'https://a.test/store' } }, 'https://a.test/store-us'],
     ['below a store without a path', { urls: { store: 'http://a.test:81' } }, 'http://a.test:81/store-us'],

@@ -45,6 +45,7 @@ export const sceneBefore: Readonly<Record<string, (sandbox: Sandbox) => unknown>
   'Sandbox.asOf': tenMinutesLater,
   'Sandbox.fork': tenMinutesLater,
   'RemoteSandbox.asOf': tenMinutesLater,
+  'RemotePastSandbox.storeIn': tenMinutesLater,
   'RemoteSandbox.fork': tenMinutesLater,
   'RemotePastStore.get': tenMinutesLater,
   'RemotePastStore.run': tenMinutesLater,

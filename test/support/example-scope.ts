@@ -3,6 +3,7 @@ import { Receiver } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
+import express from 'express'
 import fc from 'fast-check'
 import { Redis as IORedis } from 'ioredis'
 import { HttpResponse, http } from 'msw'
@@ -18,6 +19,7 @@ import * as msw from 'stuntdouble/msw'
 import * as fast from 'stuntdouble/msw/fast'
 import * as collections from 'stuntdouble/msw-data'
 import { nockScopes } from 'stuntdouble/nock'
+import { nodeListener } from 'stuntdouble/node'
 import type * as playwright from 'stuntdouble/playwright'
 import * as realRedis from 'stuntdouble/real-redis'
 import * as redisPort from 'stuntdouble/redis'
@@ -48,6 +50,7 @@ const library = {
   connect,
   createClient,
   commandOf,
+  express,
   entryOf,
   expect,
   fc,
@@ -56,6 +59,7 @@ const library = {
   IORedis,
   messageTo,
   nockScopes,
+  nodeListener,
   playScenario,
   Redis,
   replaceFetch,

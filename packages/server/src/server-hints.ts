@@ -1,3 +1,4 @@
+import { onServer } from '../../../src/kernel/database-name.js'
 import type { Hints } from '../../../src/kernel/hints.js'
 
 /**
@@ -16,6 +17,7 @@ export function hintsFor(origin: string, tenant: string): Hints {
     production: (host) => `To deliver to it on purpose, start the server with --deliver-to ${host}.`,
     call: (pattern) => capital(answer('/outbound/respond', { url: pattern })),
     advance: (by) => `Advance it: ${post('/clock/advance', { by })}. Or start the server with --clock auto.`,
+    databases: onServer,
   }
 }
 
