@@ -139,7 +139,7 @@ test('two store SDKs use two databases of a server', async () => {
 })
 
 describe('paths', () => {
-  test('a database answers below its own path, and creates its tenant', async () => {
+  test('a database has a path of its own, and creates its tenant', async () => {
     const server = await serve()
     const { urls } = server.describeTenant('w2')
     expect(urls.databases).toEqual({ eu: `${server.origin}/w2/store-eu`, us: `${server.origin}/w2/store-us` })
@@ -270,7 +270,7 @@ describe('options', () => {
     await expect(startServer({ port: 0, databases: databases as string[] })).rejects.toThrow(sentence)
   })
 
-  test.each(['realRedis', 'shadowRedis'])('%s rejects the start in one sentence, before it connects', async (name) => {
+  test.each(['realRedis', 'shadowRedis'])('%s rejects the start in one message, before it connects', async (name) => {
     const options = { port: 0, databases: ['us'], [name]: 'redis://192.0.2.1:1' }
     await expect(startServer(options)).rejects.toThrow(
       new TypeError(

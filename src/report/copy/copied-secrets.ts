@@ -50,7 +50,7 @@ export function variablesOf(service: unknown, words: CopyDialect): { url?: strin
   return { token: 'SECRET' }
 }
 
-/** Returns the sentence that says which variables the code needs to reach an added database. */
+/** Returns the comment that says which variables the code needs to reach an added database. */
 export function variablesNote(database: string): string {
   return `Use the variables of sandbox.envFor({ database: ${jsLiteral(database)} }).`
 }

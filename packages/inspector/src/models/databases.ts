@@ -2,7 +2,7 @@ import type { TraceEntry } from '../../../../src/report/trace.js'
 import type { KeyChange } from '../../../../src/store/history/key-change.js'
 import { StoreModel } from './store-model.js'
 
-/** Stands for the first database of the data store, which has no name. It is not a valid name of a database. */
+/** Means the first database of the data store, which has no name. It is not a valid name of a database. */
 export const firstDatabase = '/'
 
 /** Returns the names of the added databases of a sandbox. Without added databases, the list is empty. */
