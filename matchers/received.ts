@@ -6,6 +6,7 @@ import type { TrafficContext } from '../src/report/traffic-context.js'
 import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
 import type { StoreInternals } from '../src/store/store-internals.js'
+import { warnIfOutdated } from './failure/outdated.js'
 import { literal } from './literal.js'
 
 /** Input of a matcher: the entries of a log, and facts about the sandbox that logged them. */
@@ -68,7 +69,9 @@ export function evidenceOf(matcher: string, received: unknown, wanted: 'store' |
       `${matcher}(): expect() must get the ${wanted} (got a ${role}). Write expect(${view}).${matcher}(…) or expect(sandbox).`,
     )
   }
-  return evidence(role, received)
+  const found = evidence(role, received)
+  warnIfOutdated(found)
+  return found
 }
 
 function evidence(role: Role, received: unknown): MatcherInput {
