@@ -1,12 +1,12 @@
 import { type Internals, internals } from '../src/kernel/internals.js'
 import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic-log.js'
+import type { Queue } from '../src/queue/direct-queue.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { shortNames } from '../src/report/short-names.js'
 import type { TrafficContext } from '../src/report/traffic-context.js'
 import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
 import type { StoreInternals } from '../src/store/store-internals.js'
-import { warnIfOutdated } from './failure/outdated.js'
 import { literal } from './literal.js'
 
 /** Input of a matcher: the entries of a log, and facts about the sandbox that logged them. */
@@ -109,6 +109,30 @@ export function storeEvidenceOf(matcher: string, received: unknown): MatcherInpu
   const { store, stores } = (received ?? {}) as Perhaps<Sandbox, 'store' | 'stores'>
   if (evidence.role !== 'sandbox' || !Array.isArray(stores) || stores.length < 2) return evidence
   return { ...evidenceOf(matcher, store, 'store'), role: 'sandbox', received }
+}
+
+/**
+ * Warns once if the value in `expect()` is outdated. An assertion with `.not` may pass only for this reason, and then no
+ * failure says so.
+ */
+function warnIfOutdated(evidence: MatcherInput): void {
+  const part = partOf(evidence)
+  if (part !== undefined) evidence.context.replacement?.warnAbout(part, `expect(${part}) got`)
+}
+
+/**
+ * Returns how a test reads the value in `expect()` from its sandbox, such as `storeIn('us')`. Returns `undefined` for a
+ * sandbox, which is never outdated.
+ */
+export function partOf({ role, received, context }: MatcherInput): string | undefined {
+  const { database, homeRegion } = context
+  if (role === 'sandbox') return undefined
+  if (role === 'queue') {
+    const { region } = received as Perhaps<Queue, 'region'>
+    return region === homeRegion ? role : `queueIn(${literal(region)})`
+  }
+  if (database === undefined) return role
+  return `storeIn(${literal(database)})${role === 'traffic' ? '.traffic' : ''}`
 }
 
 /** Returns the part of a message that names the added database in `expect()`, or an empty text. */

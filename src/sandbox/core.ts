@@ -419,6 +419,7 @@ function contextOf(
   return {
     seed: options.seed ?? 1,
     now: () => clock.now(),
+    clock: options.clock ?? 'manual',
     homeRegion: homeRegionOf(policy),
     ...(dialect.both === undefined && { headerPrefix: dialect.headerPrefix }),
     addresses: added.length === 0 ? others : { ...others, databases: urls },
