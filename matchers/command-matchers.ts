@@ -9,7 +9,7 @@ import { compare, roughDistance, ValueDifference } from './compare-values.js'
 import { type AsymmetricMatcher, isAsymmetric, isPlainObject, literal } from './literal.js'
 import { type ComparedField, type PatternTest, weightOf } from './near-misses.js'
 import { boundsOf } from './range.js'
-import { evidenceOf } from './received.js'
+import { evidenceOf, type MatcherInput } from './received.js'
 import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** An argument of a command: a text, number or pattern. An object or list is compared with the parsed JSON. */
@@ -40,13 +40,18 @@ export function executed(received: unknown, ...given: readonly (CommandArgPatter
     candidate: (entry) => ({
       seq: entry.seq,
       at: entry.at,
-      title: `${commandLine(entry.argv, evidence.redaction)} → ${outcomeOfCommand(entry, evidence.redaction)}`,
+      title: `${commandLine(entry.argv, evidence.redaction)} → ${outcomeOfCommand(entry, evidence.redaction)}${databaseOf(entry, evidence)}`,
     }),
     times: timesOf(matcher, options),
     noun: ['executed command', 'commands'],
     hints: () => executedHints(evidence.ofType('command'), words),
     shown: (entry) => entry.type === 'command' || (entry.type === 'request' && entry.service === 'store'),
   })
+}
+
+/** Returns the added database of a command in parentheses, as in a timeline, if `expect()` got several databases. */
+function databaseOf({ database }: EntryOf<'command'>, evidence: MatcherInput): string {
+  return database === undefined || evidence.database !== undefined ? '' : ` (${plainText(database)})`
 }
 
 /**

@@ -7,6 +7,7 @@ import { quoted } from '../src/report/safe-text.js'
 import { compare, ValueDifference } from './compare-values.js'
 import { span } from './comparison-kinds.js'
 import { composeFailure, type MatcherFinding } from './failure/compose-failure.js'
+import { expiryHint } from './failure/key-expiry.js'
 import { removedHint } from './failure/removed-key.js'
 import { withoutTtl } from './failure/without-ttl.js'
 import { literal } from './literal.js'
@@ -146,10 +147,13 @@ function presentKey(
   const life = stored.ttl === undefined ? 'does not expire' : `expires in ${formatDuration(stored.ttl)}`
   const line = `  ${quoted(key, 60)}   ${stored.type}, ${life}: ${stored.shown(redaction)}`
   if (not) {
+    const name = quoted(key, 60, (given) => redaction.text(given))
+    const hint = stored.ttl === undefined ? undefined : expiryHint(name, stored.ttl, evidence)
     const like = Object.keys(pattern).length > 0 ? ' like this' : ''
     return {
       expected: `Expected no key ${literal(key)}${inDatabase(evidence)}${like}, but it exists:`,
       parts: [[line]],
+      ...(hint !== undefined && { hints: [hint] }),
     }
   }
   const { ttl } = pattern

@@ -1,5 +1,6 @@
 import { type Internals, internals } from '../src/kernel/internals.js'
 import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic-log.js'
+import type { Queue } from '../src/queue/direct-queue.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { shortNames } from '../src/report/short-names.js'
 import type { TrafficContext } from '../src/report/traffic-context.js'
@@ -68,7 +69,9 @@ export function evidenceOf(matcher: string, received: unknown, wanted: 'store' |
       `${matcher}(): expect() must get the ${wanted} (got a ${role}). Write expect(${view}).${matcher}(…) or expect(sandbox).`,
     )
   }
-  return evidence(role, received)
+  const found = evidence(role, received)
+  warnIfOutdated(found)
+  return found
 }
 
 function evidence(role: Role, received: unknown): MatcherInput {
@@ -106,6 +109,30 @@ export function storeEvidenceOf(matcher: string, received: unknown): MatcherInpu
   const { store, stores } = (received ?? {}) as Perhaps<Sandbox, 'store' | 'stores'>
   if (evidence.role !== 'sandbox' || !Array.isArray(stores) || stores.length < 2) return evidence
   return { ...evidenceOf(matcher, store, 'store'), role: 'sandbox', received }
+}
+
+/**
+ * Warns once if the value in `expect()` is outdated. An assertion with `.not` may pass only for this reason, and then no
+ * failure says so.
+ */
+function warnIfOutdated(evidence: MatcherInput): void {
+  const part = partOf(evidence)
+  if (part !== undefined) evidence.context.replacement?.warnAbout(part, `expect(${part}) got`)
+}
+
+/**
+ * Returns how a test reads the value in `expect()` from its sandbox, such as `storeIn('us')`. Returns `undefined` for a
+ * sandbox, which is never outdated.
+ */
+export function partOf({ role, received, context }: MatcherInput): string | undefined {
+  const { database, homeRegion } = context
+  if (role === 'sandbox') return undefined
+  if (role === 'queue') {
+    const { region } = received as Perhaps<Queue, 'region'>
+    return region === homeRegion ? role : `queueIn(${literal(region)})`
+  }
+  if (database === undefined) return role
+  return `storeIn(${literal(database)})${role === 'traffic' ? '.traffic' : ''}`
 }
 
 /** Returns the part of a message that names the added database in `expect()`, or an empty text. */

@@ -9,6 +9,7 @@ import { grouped } from './circumstance.js'
 import { hintsFromContext } from './context-hints.js'
 import { type HandlerErrors, thrownIn } from './handler-errors.js'
 import { machineTimeHint } from './machine-time.js'
+import { outdatedHint } from './outdated.js'
 import { otherToken, type SandboxFacts, sandboxOf, wasUnhandled } from './sandbox-facts.js'
 import { fromHere } from './test-location.js'
 
@@ -133,6 +134,8 @@ const waiting: Cause = ({ waits, standstill, message = '' }) =>
 /** Matches the error messages of Vitest and Jest for a test that has timed out. */
 const isTimeout = /timed out|exceeded timeout|time-?out/i
 
+const outdated: Cause = ({ evidence }) => [outdatedHint(evidence) ?? []].flat()
+
 const ofMatcher: Cause = ({ hints = [] }) => hints
 
 const ofLog: Cause = ({ evidence, chain, isMissing, mayRepeat = () => false }) => {
@@ -146,7 +149,7 @@ const machineTime: Cause = ({ evidence, message }) => [machineTimeHint(evidence,
 /** All kinds of causes, in the order in which a failure prints them. */
 const causes = {
   proven: [refusedTokens, unanswered, thrown, aborts, unused],
-  hints: [waiting, ofMatcher, ofLog, machineTime],
+  hints: [outdated, waiting, ofMatcher, ofLog, machineTime],
 } as const satisfies Record<string, readonly Cause[]>
 
 export function causesOf(evidence: MatcherInput, failed: Failed): Causes {

@@ -8,6 +8,7 @@ import { timeSeenFrom } from '../../src/report/shown-times.js'
 import type { MatcherInput } from '../received.js'
 import { type Circumstance, grouped, type Log } from './circumstance.js'
 import { removals } from './key-effects.js'
+import { expiringCall, KnownExpiries } from './key-expiry.js'
 
 // Finds events that did not happen: fires of schedules that were skipped, `SET … NX` commands without effect, and
 // messages that went to the dead-letter queue.
@@ -46,14 +47,22 @@ export function guarded(log: Log): Circumstance[] {
 function guardedIn(entries: readonly Entry[], { evidence, attemptOf }: Log): Circumstance[] {
   /** The command that created each existing key. */
   const makers = new Map<Bytes, EntryOf<'command'>>()
+  const expiries = new KnownExpiries()
   const refused = new Map<Bytes, Circumstance & { readonly messageId: string | undefined }>()
   let events: EntryOf<'keyspace'>[] = []
   for (const entry of entries) {
     // In the log, the changes that a command makes come before the command.
     if (entry.type === 'keyspace') events.push(entry)
+    // Entries before a load say nothing about the keys that are stored now.
+    if (entry.type === 'setting' && entry.resource === 'store') {
+      makers.clear()
+      expiries.clear()
+    }
     if (entry.type !== 'command') continue
     const messageId = attemptOf(entry)?.messageId
-    for (const { event, key } of events) {
+    for (const change of events) {
+      const { event, key } = change
+      expiries.take(change, entry)
       if (removals.test(event)) makers.delete(key)
       else {
         if (!makers.has(key)) makers.set(key, entry)
@@ -61,18 +70,25 @@ function guardedIn(entries: readonly Entry[], { evidence, attemptOf }: Log): Cir
       }
     }
     events = []
-    if (/^FLUSH/i.test(entry.argv[0] ?? '')) makers.clear()
+    if (/^FLUSH/i.test(entry.argv[0] ?? '')) {
+      makers.clear()
+      expiries.clear()
+    }
     const key = guardKey(entry)
     if (key === undefined || entry.error !== undefined || (entry.reply !== null && entry.reply !== 0)) continue
     const maker = makers.get(key)
     // A `SET … NX GET` that creates the key also replies with null.
     if (maker === entry) continue
+    const expiry = expiries.at(key, entry.at)
+    const state = expiry === undefined ? 'it was not deleted' : `its TTL lasts until ${timeSeenFrom(expiry, entry.at)}`
     const since =
-      maker === undefined
-        ? ''
-        : `: #${maker.seq} created it at ${timeSeenFrom(maker.at, entry.at)}, and it was not deleted`
+      maker === undefined ? '' : `: #${maker.seq} created it at ${timeSeenFrom(maker.at, entry.at)}, and ${state}`
+    const advice =
+      expiry === undefined || evidence.context.clock === 'real'
+        ? 'delete the key before it'
+        : `let the key expire before it with ${expiringCall(expiry - entry.at)}, or delete the key`
     refused.set(key, {
-      sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} had no effect, because the key already existed${since}. If the command must take effect, delete the key before it.`,
+      sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} had no effect, because the key already existed${since}. If the command must take effect, ${advice}.`,
       seqs: [entry.seq],
       explainsMissing: true,
       messageId,

@@ -1,5 +1,6 @@
 import { deepCopy } from './deep-copy.js'
 import type { CallPath, InputJournal, JournaledCall } from './input-journal.js'
+import type { Replacement } from './replacement.js'
 
 /**
  * Table of the methods of a public class. The compiler reports a method that is missing in the table. `changes`: the
@@ -38,11 +39,13 @@ export type Changes<Table> = {
  */
 export class InputRecorder<Method extends string = string> {
   readonly journal: InputJournal | undefined
+  readonly #core: RecordedCore
   readonly #path: CallPath
 
   /** @param path how a replay finds the object from the sandbox: `'store'`, or `['queueIn', 'us-east-1']` */
-  constructor(journal: InputJournal | undefined, ...path: CallPath) {
-    this.journal = journal
+  constructor(core: RecordedCore, ...path: CallPath) {
+    this.journal = core.journal
+    this.#core = core
     this.#path = path
   }
 
@@ -62,6 +65,7 @@ export class InputRecorder<Method extends string = string> {
    * @returns the recorded call
    */
   recordCall<Args extends readonly unknown[]>(method: Method, args: Args): JournaledCall<Args> {
+    if (!cleanups.has(method)) this.warnIfOutdated(method)
     if (this.journal === undefined) return [method, ...args]
     const call = [method, ...args.map(deepCopy)] as unknown as JournaledCall<Args>
     this.journal.note('direct', [...this.#path, call])
@@ -73,9 +77,31 @@ export class InputRecorder<Method extends string = string> {
    * @param step name of that property, or call of that method
    */
   below(step: CallPath[number]): InputRecorder {
-    return new InputRecorder(this.journal, ...this.#path, step)
+    return new InputRecorder(this.#core, ...this.#path, step)
+  }
+
+  /**
+   * Warns once if a reset or load replaced the core of the object. Methods that record their call need not call this.
+   * @param method name of the public method that was called
+   */
+  warnIfOutdated(method: string): void {
+    const { replacement } = this.#core
+    if (replacement?.by === undefined) return
+    const [root = '', ...steps] = this.#path
+    const part = typeof root === 'string' ? root : `${root[0]}('${root[1]}')`
+    replacement.warnAbout(part, `${steps.length === 0 ? `${part}.` : ''}${method}() was called on`)
   }
 }
 
+/** The core of a sandbox, as far as its recorders need it. */
+export interface RecordedCore {
+  readonly journal: InputJournal | undefined
+  /** Whether the core was replaced. Omitted for objects without a sandbox. */
+  readonly replacement?: Replacement
+}
+
+/** Methods that remove something. A test may call them after the reset of its sandbox, when nothing is left to remove. */
+const cleanups: ReadonlySet<string> = new Set(['remove', 'removeAdded', 'off', 'clear', 'reset'])
+
 /** Recorder for objects without a sandbox. It records nothing. */
-export const unrecorded: InputRecorder = new InputRecorder(undefined)
+export const unrecorded: InputRecorder = new InputRecorder({ journal: undefined })

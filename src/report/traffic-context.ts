@@ -1,3 +1,5 @@
+import type { ClockMode } from '../kernel/clock-mode.js'
+import type { Replacement } from '../kernel/replacement.js'
 import type { ComparableStore } from './store-changes.js'
 
 /** Facts about a sandbox. They are needed for reports about its traffic. */
@@ -29,6 +31,12 @@ export interface TrafficContext {
    * changes of all of them.
    */
   readonly databases?: () => readonly { mark(): number; readonly context: TrafficContext }[]
+  /** How time moves in the sandbox. */
+  readonly clock?: ClockMode
+  /** Region of `sandbox.queue`. */
+  readonly homeRegion?: string
+  /** Whether a reset or load of the sandbox replaced the core of this log. */
+  readonly replacement?: Replacement
   /** Name of the added database to which `store` belongs; absent for the first database. */
   readonly database?: string
 }

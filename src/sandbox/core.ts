@@ -16,8 +16,10 @@ import { InputJournal } from '../kernel/input-journal.js'
 import { InputRecorder } from '../kernel/input-recorder.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
+import { Replacement } from '../kernel/replacement.js'
 import { SandboxDisposed } from '../kernel/running-task.js'
 import { TrafficLog } from '../kernel/traffic-log.js'
+import type { WarnOnce } from '../kernel/warn-once.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Locate, SandboxUrls } from '../protocol/address.js'
 import { type Dialect, dialectsOf, vendorOf } from '../protocol/dialect.js'
@@ -83,6 +85,8 @@ export interface SandboxCore {
   readonly exchange: Exchange
   /** Recorded inputs, or `undefined` if the sandbox has no journal. */
   readonly journal: InputJournal | undefined
+  /** Whether a reset or load replaced this core. */
+  readonly replacement: Replacement
   readonly start: CoreState
   /** Account of the memory that the log and the journal use. */
   readonly kept: Account
@@ -168,9 +172,17 @@ export function dialectsSeen(options: SandboxOptions): Set<string> {
   return heard
 }
 
+function warnOnceOf({ options, heard }: CorePlan): WarnOnce {
+  return (about, sentence) => {
+    if (heard.has(about)) return
+    heard.add(about)
+    warnOf(options)(sentence)
+  }
+}
+
 export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   const base = baseOf(plan, start)
-  const { clock, random, traffic, journal } = base
+  const { clock, random, traffic, journal, replacement } = base
   const outside = outsideOf(plan, base)
   const { faults } = outside
   const { databases: names = [] } = plan.options
@@ -198,8 +210,8 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   const exchange = gatewayOf(plan, base, { faults, regions, databases, services })
   elsewhere?.attach(store)
   const views: Traffic[] = []
-  const context = { ...contextOf(plan, clock, { ...outside, databases, regions }), databases: () => views }
-  const view = new Traffic(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
+  const context = { ...contextOf(plan, clock, { ...outside, databases, regions }), replacement, databases: () => views }
+  const view = new Traffic(traffic, context, 0, new Map(), new InputRecorder(base, 'traffic'))
   regions.onSplit = (log) => void new Traffic(log, context)
   if (names.length > 0) {
     for (const { name, store } of databases) {
@@ -219,6 +231,7 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
     stats,
     exchange,
     journal,
+    replacement,
     start,
     kept: base.kept,
     log: traffic,
@@ -239,6 +252,7 @@ interface Base {
   readonly kept: Account
   readonly traffic: TrafficLog
   readonly journal: InputJournal | undefined
+  readonly replacement: Replacement
   /** Random source for tokens and keys that are created later; `undefined` if the sandbox has no secret. */
   readonly draws: Random | undefined
 }
@@ -256,6 +270,7 @@ function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
     kept,
     traffic,
     journal: options.journal === false ? undefined : journalOf(clock, traffic),
+    replacement: new Replacement(warnOnceOf(plan)),
     draws: secretDraws(options)?.fork(`load ${loads}`),
   }
 }
@@ -277,7 +292,8 @@ function journalOf(clock: Clock, traffic: TrafficLog): InputJournal {
 /** Fault rules, and the parts through which the sandbox reaches other hosts. */
 type Outside = Pick<SandboxCore, 'destinations' | 'outbound' | 'faults'>
 
-function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): Outside {
+function outsideOf(plan: CorePlan, base: Base): Outside {
+  const { clock, random, traffic } = base
   const { options, policy, hints } = plan
   const callers = new Callers()
   const network = new Network(plan.room ?? ownRoom(), Math.max(leastParallel, planOf(policy).globalParallelism))
@@ -290,7 +306,7 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
       databases: options.databases ?? [],
       withoutDatabases: hints.databases,
     },
-    new InputRecorder(journal, 'faults'),
+    new InputRecorder(base, 'faults'),
   )
   const calls = new Outbound({
     clock,
@@ -298,12 +314,12 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
     faults,
     random: random.fork('calls'),
     callers,
-    inputs: new InputRecorder(journal, 'outbound'),
+    inputs: new InputRecorder(base, 'outbound'),
     patience: policy.handlerStallTimeout,
     hints,
     network,
   })
-  return { destinations: destinationsOf(plan, network, callers, journal), outbound: calls, faults }
+  return { destinations: destinationsOf(plan, network, callers, base), outbound: calls, faults }
 }
 
 /** Creates the two regions. @param story function that returns the lifecycle of a workflow run as text */
@@ -320,10 +336,11 @@ function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: 
 
 function statisticsOf(
   { options, policy }: CorePlan,
-  { traffic, clock, random, journal }: Base,
+  base: Base,
   regions: Regions,
   [first, ...added]: SandboxCore['databases'],
 ): Stats {
+  const { traffic, clock, random } = base
   const stats = new Stats(
     {
       traffic,
@@ -335,7 +352,7 @@ function statisticsOf(
       price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
       random: random.fork('stats'),
     },
-    new InputRecorder(journal, 'stats'),
+    new InputRecorder(base, 'stats'),
   )
   first.executions.store.meter.listener = stats.store.ledger
   for (const { name, executions } of added) executions.store.meter.listener = stats.storeIn(name!).ledger
@@ -400,7 +417,7 @@ function gatewayOf(
 
 /** Data that reports need in addition to the log. */
 function contextOf(
-  { options, dialect, addresses, tokens, strays }: CorePlan,
+  { options, dialect, policy, addresses, tokens, strays }: CorePlan,
   clock: Clock,
   { databases, regions, ...outside }: Outside & Pick<SandboxCore, 'databases' | 'regions'>,
 ): TrafficContext {
@@ -409,6 +426,8 @@ function contextOf(
   return {
     seed: options.seed ?? 1,
     now: () => clock.now(),
+    clock: options.clock ?? 'manual',
+    homeRegion: homeRegionOf(policy),
     ...(dialect.both === undefined && { headerPrefix: dialect.headerPrefix }),
     addresses: added.length === 0 ? others : { ...others, databases: urls },
     secrets: () => secretsOf(tokens, databases, regions),
@@ -483,11 +502,11 @@ function databaseOf(
   base: Base & Pick<SandboxCore, 'faults' | 'start'>,
 ): StoreDatabase {
   const { name, stream } = database
-  const { journal, clock, faults } = base
+  const { clock, faults } = base
   const draws = stream === '' ? base.draws : base.draws?.fork(stream)
   const executions = executionsOf(database, plan, { ...base, draws })
   const service = storeService(executions, clock, faults)
-  const inputs = new InputRecorder(journal, name === undefined ? 'store' : ['storeIn', name])
+  const inputs = new InputRecorder(base, name === undefined ? 'store' : ['storeIn', name])
   const store = new Store(executions, service.state, inputs, draws)
   const history = historyOf(database, plan, base, executions)
   historyInternals.attach(store, history)
@@ -496,9 +515,10 @@ function databaseOf(
 
 function executionsOf(
   { name, stream, tokens, traffic }: DatabasePlan,
-  { options, policy, dialect, heard }: CorePlan,
+  plan: CorePlan,
   { clock, random, cursors, draws = random, journal }: Base,
 ): LoggedStore {
+  const { options, policy, dialect } = plan
   const engine = new StoreEngine({
     database: name,
     clock,
@@ -511,11 +531,7 @@ function executionsOf(
     nativeDocs: vendorOf(dialect).docs,
     answered: () => letOutsideContinue(clock),
     awaited: (command, isWaiting) => mindForgottenAdvance(clock, command, isWaiting),
-    warnOnce(about, sentence) {
-      if (heard.has(about)) return
-      heard.add(about)
-      warnOf(options)(sentence)
-    },
+    warnOnce: warnOnceOf(plan),
   })
   return new LoggedStore(engine, traffic, journal)
 }
@@ -524,11 +540,11 @@ function destinationsOf(
   { options, dialect, policy, addresses, answer, hints, room }: CorePlan,
   network: Network,
   callers: Callers,
-  journal: InputJournal | undefined,
+  base: Base,
 ): Destinations {
   const destinations = new Destinations({
     callers,
-    inputs: new InputRecorder(journal, 'destinations'),
+    inputs: new InputRecorder(base, 'destinations'),
     hints,
     network,
     fetch: options.fetch,
@@ -554,8 +570,9 @@ interface Shared extends Base, Outside {
 function regionOf(
   { name, stream, traffic, read, keys }: RegionPlan,
   { options, dialect, policy, tokens }: CorePlan,
-  { clock, random, destinations, faults, draws, journal, story }: Shared,
+  base: Shared,
 ): Region {
+  const { clock, random, destinations, faults, draws, story } = base
   const engine = new QueueEngine({
     clock,
     random: random.fork(`queue${stream}`),
@@ -576,11 +593,11 @@ function regionOf(
     more: workflowEndpoints(workflows),
   }) as Service
   const isHome = stream === ''
-  const queue = new Queue(engine, read, new InputRecorder(journal, isHome ? 'queue' : ['queueIn', name]))
+  const queue = new Queue(engine, read, new InputRecorder(base, isHome ? 'queue' : ['queueIn', name]))
   const workflow = new Workflow(
     workflows,
     { clock, story },
-    new InputRecorder(journal, isHome ? 'workflow' : ['workflowIn', name]),
+    new InputRecorder(base, isHome ? 'workflow' : ['workflowIn', name]),
   )
   return { name, engine, queue, workflow, service }
 }

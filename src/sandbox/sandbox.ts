@@ -691,6 +691,7 @@ export class Sandbox {
 
   #replace(world: SandboxCore, by: 'reset' | 'load'): void {
     disposeCore(this.#world)
+    this.#world.replacement.happened(by)
     this.#world = world
     this.#renewed++
     for (const renewed of [...this.#renewals]) renewed(by)

@@ -1,15 +1,10 @@
+import type { WarnOnce } from '../kernel/warn-once.js'
 import type { CommandDescription } from './command/command-description.js'
 
 // Notes about commands that the double accepts although the service may reject them. A note depends only on the
 // command, not on the client.
 
 export const most = 1000
-
-/**
- * Prints a warning, unless this process has already printed one with the same key.
- * @param about the key of the warning, such as the name of a command
- */
-export type WarnOnce = (about: string, sentence: string) => void
 
 /** Notes about commands that ran and that the service may reject. */
 export class Diagnostics {

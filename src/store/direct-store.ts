@@ -116,6 +116,7 @@ export class Store {
    */
   connect(options: ConnectionOptions = {}): StoreConnection {
     checkOptionNames('store.connect()', options, { task: true })
+    this.#inputs.warnIfOutdated('connect')
     return new StoreConnection(this.#journal, options)
   }
 
@@ -126,6 +127,7 @@ export class Store {
    * expect(sandbox.store.get('greeting')).toBe('hello')
    */
   get(key: string | Uint8Array): string | null {
+    this.#inputs.warnIfOutdated('get')
     const value = this.#journal.store.db.string(bytesOfWord(key))
     return value === undefined ? null : text(value)
   }

@@ -1,7 +1,7 @@
 import type { Random } from '../kernel/random.js'
+import type { WarnOnce } from '../kernel/warn-once.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import type { AccessControl } from './access/access-control.js'
-import type { WarnOnce } from './diagnostics.js'
 import type { ScanCursors } from './keyspace/scan-cursors.js'
 import type { StoreClock } from './keyspace/store-clock.js'
 import type { Embed } from './values/search-definition.js'

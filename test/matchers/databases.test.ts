@@ -71,6 +71,24 @@ describe('matchers of a database', () => {
     expect(sandbox.traffic.timeline()).toContain('(us)')
   })
 
+  test('name the database of each command, if there are several', async () => {
+    using sandbox = createSandbox({ databases: ['us'] })
+    const { urls, tokens } = sandbox
+    const set = (url: string, token: string) =>
+      sandbox.fetch(`${url}/set/a/1`, { headers: { authorization: `Bearer ${token}` } })
+    await set(urls.store, tokens.store)
+    await set(urls.databases.us!, tokens.databases.us!.store)
+    const linesOf = (subject: unknown) =>
+      evaluators
+        .toHaveExecuted(subject, 'set' as never, 'a' as never)
+        .explain(true)
+        .split('\n\n')
+        .find((part) => part.startsWith('Expected'))!
+    expect(linesOf(sandbox)).toMatch(/set a 1 → OK\n.*set a 1 → OK \(us\)\nReplay/)
+    expect(linesOf(sandbox.storeIn('us'))).toMatch(/set a 1 → OK\nReplay/)
+    expect(linesOf(sandbox.store)).toMatch(/set a 1 → OK\nReplay/)
+  })
+
   test('use only entries of their database as causes', async () => {
     using sandbox = await world()
     const other = sandbox.traffic.ofType('command').find(({ argv }) => argv[0] === 'del')!
