@@ -170,6 +170,19 @@ describe.each(protocols)('createClient() of %s with RESP%i', (_, RESP, actual) =
     await expect.poll(() => heard.mock.calls, promptly).toEqual([['one']])
   })
 
+  test('a client that reconnects outside of a test works in the next test', async () => {
+    const sub = await client({ socket: { reconnectStrategy: 1 } })
+    const sandbox = nextTest()
+    await sub.subscribe('news', () => {})
+    sandbox.reset()
+    end()
+    await aWhile()
+    nextTest()
+    await expect.poll(() => sub.isReady, promptly).toBe(true)
+    if (sub.isPubSubActive) await sub.unsubscribe('news')
+    expect(String(await sub.set('a', '1'))).toBe('OK')
+  })
+
   test('a blocked command ends with its test as if its timeout had expired', async () => {
     const app = await client()
     nextTest()
