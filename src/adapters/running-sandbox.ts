@@ -4,7 +4,7 @@ export type ClientTarget = { readonly sandbox: object } | { readonly refusal: st
 interface Slot {
   /** The latest is the last one. */
   readonly entries: ClientTarget[]
-  /** Called before the last entry changes. */
+  /** Called before the last entry changes, and before its sandbox is reset for the next test. */
   readonly watchers: Set<() => void>
 }
 
@@ -33,7 +33,18 @@ export function useForClients(running: ClientTarget): () => void {
   return () => change(entries.filter((entry) => entry !== running))
 }
 
-/** @returns a function that stops calling `before` */
+/**
+ * Tells the clients that use this sandbox that the next test begins. Called before a sandbox is reset between tests, so
+ * that clients notice no difference from a new sandbox.
+ */
+export function beforeNextTest(sandbox: object): void {
+  if (isSame(runningSandbox(), { sandbox })) tellWatchers()
+}
+
+/**
+ * @param before called before another sandbox is in use, and before the sandbox in use is reset for the next test
+ * @returns a function that stops calling `before`
+ */
 export function beforeSandboxChanges(before: () => void): () => void {
   const { watchers } = slot()
   watchers.add(before)
@@ -41,9 +52,13 @@ export function beforeSandboxChanges(before: () => void): () => void {
 }
 
 function change(next: readonly ClientTarget[]): void {
-  const { entries, watchers } = slot()
-  if (!isSame(entries.at(-1), next.at(-1))) for (const before of [...watchers]) before()
+  const { entries } = slot()
+  if (!isSame(entries.at(-1), next.at(-1))) tellWatchers()
   entries.splice(0, entries.length, ...next)
+}
+
+function tellWatchers(): void {
+  for (const before of [...slot().watchers]) before()
 }
 
 function isSame(one: ClientTarget | undefined, other: ClientTarget | undefined): boolean {

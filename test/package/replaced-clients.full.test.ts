@@ -73,6 +73,58 @@ test('has the sandbox after modules were reset', async () => {
   expect(printed).not.toContain('did not exit')
 })
 
+test('useSandbox() of Jest ends subscriptions and blocked commands that tests leave', () => {
+  const printed = run(
+    'replaced-left',
+    {
+      'jest.config.cjs': "module.exports = { testEnvironment: 'node', setupFilesAfterEnv: ['./setup.cjs'] }",
+      'setup.cjs': `
+jest.mock('ioredis', () => require('stuntdouble/ioredis').replaceIoredis(jest.requireActual('ioredis')))
+jest.mock('redis5', () => require('stuntdouble/node-redis').replaceNodeRedis(jest.requireActual('redis5')))
+const { useSandbox } = require('stuntdouble/jest')
+module.exports = { sandbox: useSandbox() }`,
+      'left.test.cjs': `
+const Redis = require('ioredis')
+const { createClient } = require('redis5')
+const { sandbox } = require('./setup.cjs')
+const redis = new Redis()
+const closed = jest.fn()
+redis.on('close', closed)
+const client = createClient({ url: 'redis://:secret@db.shop.test' })
+afterAll(() => client.destroy())
+test('leaves a subscription', async () => {
+  await new Redis().subscribe('c')
+})
+test('has no subscription', async () => {
+  expect(await new Redis().publish('c', 'm')).toBe(0)
+})
+test('leaves blocked commands', async () => {
+  await redis.ping()
+  await client.connect()
+  void redis.blpop('jobs', 0)
+  void client.blPop('jobs', 0)
+  // The command of node-redis arrives over a socket. If it arrived in the next test, it would belong to that test.
+  await new Promise((resolve) => setTimeout(resolve, 50))
+})
+test.each([1, 2, 3])('can use the clients %i', async () => {
+  expect(await redis.rpush('jobs', 'x')).toBe(1)
+  expect(await client.lLen('jobs')).toBe(1)
+  expect(closed).not.toHaveBeenCalled()
+})
+test('leaves subscriptions after the last test, also of a client that reconnects', async () => {
+  await client.subscribe('c', () => {})
+  await new Redis({ retryStrategy: () => 1 }).subscribe('c')
+  sandbox.reset()
+  await new Redis().psubscribe('c*')
+})
+afterAll(() => new Promise((resolve) => setTimeout(resolve, 100)))`,
+    },
+    ['jest/bin/jest.js', '--rootDir=.', '--testMatch=**/*.test.cjs'],
+  )
+  expect(printed).toContain('Tests:       7 passed, 7 total')
+  expect(printed).not.toContain('No test with a sandbox is running')
+})
+
 const vitestFiles = {
   'visits.mjs': `
 import Redis, { Redis as Named } from 'ioredis6'
@@ -109,5 +161,40 @@ for (const name of ['one', 'two']) {
 test.each(['forks', 'vmThreads'])('Vitest replaces them in a test file, with the pool %s', (pool) => {
   const printed = run('replaced-vitest', vitestFiles, ['vitest/vitest.mjs', 'run', '--root=.', `--pool=${pool}`])
   expect(printed).toContain('5 passed (5)')
+  expect(printed).not.toContain('Error')
+})
+
+test('useSandbox() of Vitest ends subscriptions and blocked commands that tests leave', () => {
+  const printed = run(
+    'replaced-left-vitest',
+    {
+      'vitest.config.mjs': "export default { test: { setupFiles: ['./setup.mjs'] } }",
+      'setup.mjs': `
+import { useSandbox } from 'stuntdouble/vitest'
+useSandbox()`,
+      'left.test.mjs': `
+import Redis from 'ioredis'
+import { afterAll, expect, test, vi } from 'vitest'
+vi.mock('ioredis', async (actual) => (await import('stuntdouble/ioredis')).replaceIoredis(await actual()))
+const redis = new Redis()
+const sub = new Redis()
+const closed = vi.fn()
+for (const one of [redis, sub]) one.on('close', closed)
+test('leaves a subscription and a blocked command', async () => {
+  await Promise.all([redis.ping(), sub.ping()])
+  await sub.subscribe('c')
+  void redis.blpop('jobs', 0)
+})
+test.each([1, 2])('can use the clients %i', async () => {
+  expect(await redis.rpush('jobs', 'x')).toBe(1)
+  expect(await sub.publish('c', 'm')).toBe(0)
+  expect(closed).not.toHaveBeenCalled()
+  await sub.subscribe('c')
+})
+afterAll(() => new Promise((resolve) => setTimeout(resolve, 100)))`,
+    },
+    ['vitest/vitest.mjs', 'run', '--root=.'],
+  )
+  expect(printed).toContain('3 passed (3)')
   expect(printed).not.toContain('Error')
 })

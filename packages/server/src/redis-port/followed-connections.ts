@@ -32,6 +32,9 @@ const handshake: ReadonlySet<string> = new Set([
 /** Replies to the handshake of clients if no sandbox is running. It is created only then. */
 let standIn: Sandbox | undefined
 
+/** Commands with which clients renew their subscriptions after they have reconnected. */
+const subscribing: ReadonlySet<string> = new Set(['SUBSCRIBE', 'PSUBSCRIBE', 'SSUBSCRIBE'])
+
 /** Returns the sandbox of the running test, or a stand-in that rejects commands with a reason. */
 function current(): { readonly sandbox: Sandbox; readonly refusal?: string } {
   const running = runningSandbox()
@@ -48,15 +51,29 @@ function refusalOf(sandbox: Sandbox): string | undefined {
   return store.engine instanceof StoreEngine ? undefined : otherCopy
 }
 
-const home: RespStore = {
-  get sessions() {
-    const { sandbox, refusal } = current()
-    const refuses =
-      refusal === undefined
-        ? undefined
-        : (argv: readonly Bytes[]) => (handshake.has(argv[0]!.toUpperCase()) ? undefined : `ERR ${refusal}`)
-    return homeOf(sandbox, refuses).sessions
-  },
+/**
+ * Returns the store of the running test, for one connection.
+ * @param isReconnected whether the client may first renew its subscriptions, even if no sandbox is running. The app
+ *   cannot handle an error of these commands, so it would end the process.
+ */
+function followedHome(isReconnected: boolean): RespStore {
+  let mayRenew = isReconnected
+  const isAccepted = (argv: readonly Bytes[]): boolean => {
+    const name = argv[0]!.toUpperCase()
+    if (handshake.has(name)) return true
+    mayRenew &&= subscribing.has(name)
+    return mayRenew
+  }
+  return {
+    get sessions() {
+      const { sandbox, refusal } = current()
+      const refuses =
+        refusal === undefined
+          ? undefined
+          : (argv: readonly Bytes[]) => (isAccepted(argv) ? undefined : `ERR ${refusal}`)
+      return homeOf(sandbox, refuses).sessions
+    },
+  }
 }
 
 /** Returns whether a password that a client has sent is the one that the app has configured. */
@@ -71,7 +88,7 @@ export function isPassword(own: unknown): OwnPassword {
   return (password) => password === sent
 }
 
-function porterFor(isOwn: OwnPassword): RespHost {
+function porterFor(isOwn: OwnPassword, home: RespStore): RespHost {
   return {
     enter(name, password) {
       const { access } = storeInternals.of(current().sandbox.store).engine
@@ -100,29 +117,36 @@ beforeSandboxChanges(() => {
   }
 })
 
+/** How a connection is served. */
+interface ServingOptions {
+  /** Recognizes the password that the app has configured. */
+  readonly isOwn: OwnPassword
+  readonly unsubscribe: Unsubscribes
+  /** Whether the client had a connection before. Default: `false`. */
+  readonly isReconnected?: boolean
+}
+
 /** Serves connections of followed clients. */
 interface Serving {
-  /**
-   * Serves the Redis protocol on a stream, with the store of the running test.
-   * @param isOwn recognizes the password that the app has configured
-   */
-  serve(stream: Duplex, isOwn: OwnPassword, unsubscribe: Unsubscribes): void
+  /** Serves the Redis protocol on a stream, with the store of the running test. */
+  serve(stream: Duplex, options: ServingOptions): void
   /** Opens a connection in this process to the store of the running test. */
-  connect(isOwn: OwnPassword, unsubscribe: Unsubscribes): Duplex
+  connect(options: ServingOptions): Duplex
 }
 
 const own: Serving = {
-  serve(stream, isOwn, unsubscribe) {
+  serve(stream, { isOwn, unsubscribe, isReconnected = false }) {
+    const home = followedHome(isReconnected)
     // Report the error asynchronously. Otherwise the client's call of `write()` would throw it.
     const report = (error: unknown): void => void Promise.reject(error)
-    const connection = serveStream(stream, porterFor(isOwn), ownAddress, { report })
+    const connection = serveStream(stream, porterFor(isOwn, home), ownAddress, { report })
     open.set(connection, unsubscribe)
     stream.once('close', () => open.delete(connection))
     connection.welcome(home, 'default')
   },
-  connect(isOwn, unsubscribe) {
+  connect(options) {
     const [near, far] = streamPair(() => gateOf(current().sandbox.clock))
-    own.serve(far, isOwn, unsubscribe)
+    own.serve(far, options)
     return near
   },
 }

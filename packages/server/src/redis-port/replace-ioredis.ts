@@ -112,11 +112,11 @@ abstract class FollowingConnector {
   #stream: Duplex | undefined
 
   async connect(): Promise<Duplex> {
-    this.#stream = this.open()
+    this.#stream = this.open(this.#stream !== undefined)
     return this.#stream
   }
 
-  protected abstract open(): Duplex
+  protected abstract open(isReconnected: boolean): Duplex
 
   check(): boolean {
     return true
@@ -147,11 +147,15 @@ function withConnector(args: readonly unknown[], client: () => Client): readonly
       this.#password = password
     }
 
-    protected override open(): Duplex {
-      return followedConnections.connect(isPassword(this.#password), (kind, names) => {
-        client()
-          [unsubscribing[kind]](...names)
-          .catch(() => {})
+    protected override open(isReconnected: boolean): Duplex {
+      return followedConnections.connect({
+        isOwn: isPassword(this.#password),
+        unsubscribe: (kind, names) => {
+          client()
+            [unsubscribing[kind]](...names)
+            .catch(() => {})
+        },
+        isReconnected,
       })
     }
   }

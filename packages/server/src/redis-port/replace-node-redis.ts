@@ -16,6 +16,7 @@ interface ClientOptions {
 }
 
 interface Client {
+  readonly options: ClientOptions
   readonly isPubSubActive: boolean
   on(event: string, listener: () => void): unknown
   duplicate(overrides?: ClientOptions): Client
@@ -28,7 +29,6 @@ interface Client {
 interface NodeRedis {
   createClient(options?: ClientOptions): Client
   createClientPool(options?: ClientOptions, poolOptions?: object): Pick<Client, 'on'>
-  readonly RedisClient: { parseURL(url: string): ClientOptions }
 }
 
 /**
@@ -103,15 +103,17 @@ const unsubscribe: Unsubscribes = (kind, names) => {
   }
 }
 
-/** Returns the options with another address. */
+/** Returns the options with another address. As in node-redis, the parts of a URL override other options. */
 function toRunning({ url, ...options }: ClientOptions, redis: NodeRedis): ClientOptions {
-  const { username, password, database }: ClientOptions = url === undefined ? {} : redis.RedisClient.parseURL(url)
+  // A client that never connects parses the URL, because only node-redis 6 exports a function for it.
+  const { username, password, database }: ClientOptions =
+    url === undefined ? {} : redis.createClient({ url, socket: { ...options.socket } }).options
   const { host: _host, port: _port, ...socket } = (options.socket ?? {}) as { host?: string; port?: number }
   const merged = {
+    ...options,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(database !== undefined && { database }),
-    ...options,
     socket: { ...socket, path: socketPath(), tls: false },
   }
   if (merged.password !== undefined) passwords.push(isPassword(merged.password))
@@ -137,7 +139,7 @@ function socketPath(): string {
   }
   const isOwn: OwnPassword = (password) => passwords.some((isOne) => isOne(password))
   const server = createServer((socket) => {
-    followedConnections.serve(socket, isOwn, unsubscribe)
+    followedConnections.serve(socket, { isOwn, unsubscribe })
     // Only the client's side of a connection keeps the process alive.
     socket.unref()
   })

@@ -2,7 +2,7 @@ import * as ioredis5 from 'ioredis'
 import * as ioredis6 from 'ioredis6'
 import { replaceIoredis } from 'stuntdouble/ioredis'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { useForClients } from '../../../../src/adapters/running-sandbox.js'
+import { beforeNextTest, useForClients } from '../../../../src/adapters/running-sandbox.js'
 import { createSandbox, type Sandbox } from '../../../../src/index.js'
 
 // The clients of an app that is tested with `replaceIoredis()`. The app creates them before the first test.
@@ -191,6 +191,56 @@ describe.each(versions)('%s', (_, actual, defaults) => {
     await sub.subscribe('news')
     expect(await pub.publish('news', 'three')).toBe(1)
     await expect.poll(() => heard.mock.calls.slice(2), promptly).toEqual([['news', 'three']])
+  })
+
+  test('a reset before the next test ends subscriptions and blocked commands, without closing connections', async () => {
+    const [sub, redis] = [client(), client()]
+    const sandbox = nextTest()
+    const closed = vi.fn()
+    for (const one of [sub, redis]) one.on('close', closed)
+    const heard = vi.fn()
+    sub.on('message', (...words) => heard(...words))
+    await sub.subscribe('news')
+    await redis.ping()
+    const job = redis.blpop('jobs', 0)
+    beforeNextTest(sandbox)
+    sandbox.reset()
+    expect(sandbox.store.run('PUBLISH', 'news', 'one')).toBe(0)
+    expect(await job).toBe(null)
+    expect(await redis.rpush('jobs', 'x')).toBe(1)
+    expect(await sub.set('a', '1')).toBe('OK')
+    await sub.subscribe('news')
+    expect(await redis.publish('news', 'two')).toBe(1)
+    await expect.poll(() => heard.mock.calls, promptly).toEqual([['news', 'two']])
+    expect(closed).not.toHaveBeenCalled()
+  })
+
+  test('the reset of a sandbox that clients do not use leaves them alone', async () => {
+    const sub = client()
+    const other = createSandbox()
+    const { store } = nextTest()
+    await sub.subscribe('news')
+    beforeNextTest(other)
+    other.dispose()
+    expect(store.run('PUBLISH', 'news', 'one')).toBe(1)
+  })
+
+  test('a client that reconnects outside of a test renews its subscriptions without an error', async () => {
+    const sub = client({ retryStrategy: () => 1 })
+    nextTest()
+    await sub.subscribe('news')
+    await sub.psubscribe('n*')
+    const ready = new Promise((resolve) => sub.once('close', () => sub.once('ready', resolve)))
+    sub.disconnect(true)
+    end()
+    await ready
+    await aWhile()
+    const { store } = nextTest()
+    expect(await sub.set('a', '1')).toBe('OK')
+    expect(store.run('PUBLISH', 'news', 'one')).toBe(0)
+    end()
+    await expect(sub.get('a')).rejects.toThrow(noTest)
+    await expect(sub.subscribe('news')).rejects.toThrow(noTest)
   })
 
   test('subscribes again after a reset, and sends a blocked command again', async () => {

@@ -1,7 +1,8 @@
 import * as redis from 'redis'
+import * as redis5 from 'redis5'
 import { replaceNodeRedis } from 'stuntdouble/node-redis'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { useForClients } from '../../../../src/adapters/running-sandbox.js'
+import { beforeNextTest, useForClients } from '../../../../src/adapters/running-sandbox.js'
 import { createSandbox, type Sandbox } from '../../../../src/index.js'
 
 // The clients of an app that is tested with `replaceNodeRedis()`. The app creates them before the first test.
@@ -42,9 +43,18 @@ function nextTest(): Sandbox {
   return sandbox
 }
 
+// Both versions have the same members, of which the types of version 6 are used.
+const versions = [
+  ['node-redis 6', redis],
+  ['node-redis 5', redis5 as unknown as typeof redis],
+] as const
 const module = replaceNodeRedis(redis)
 
-describe.each([2, 3] as const)('createClient() with RESP%i', (RESP) => {
+const protocols = versions.flatMap(([name, actual]) => ([2, 3] as const).map((RESP) => [name, RESP, actual] as const))
+
+describe.each(protocols)('createClient() of %s with RESP%i', (_, RESP, actual) => {
+  const module = replaceNodeRedis(actual)
+
   async function client(options: redis.RedisClientOptions = {}): Promise<redis.RedisClientType> {
     const created = module.createClient({ RESP, ...options }) as unknown as redis.RedisClientType
     onTestFinished(() => (created.isOpen ? created.destroy() : undefined))
@@ -66,6 +76,8 @@ describe.each([2, 3] as const)('createClient() with RESP%i', (RESP) => {
 
   test.each<[string, redis.RedisClientOptions]>([
     ['a URL with a password', { url: 'rediss://default:secret@db.shop.test:6380/0' }],
+    ['a URL with an encoded password', { url: 'redis://app:s%C3%A9c%2Fret@db.shop.test', password: 'other' }],
+    ['a URL and a password', { url: 'redis://app@db.shop.test', password: 'secret' }],
     ['a URL and TLS', { url: 'rediss://db.shop.test', socket: { tls: true } }],
     ['a host and a port', { socket: { host: 'db.shop.test', port: 6379 } }],
     ['TLS', { socket: { host: 'db.shop.test', tls: true } }],
@@ -78,8 +90,14 @@ describe.each([2, 3] as const)('createClient() with RESP%i', (RESP) => {
     expect(store.run('GET', 'a')).toBe('1')
   })
 
+  test('rejects the URLs that node-redis rejects', () => {
+    expect(() => module.createClient({ url: 'http://db.shop.test' })).toThrow(TypeError)
+    expect(() => module.createClient({ url: 'redis://db.shop.test/one' })).toThrow('Invalid pathname')
+    expect(() => module.createClient({ url: 'rediss://db.shop.test', socket: { tls: false } } as object)).toThrow('tls')
+  })
+
   test('duplicates and pools follow the tests, too', async () => {
-    const copy = (await client()).duplicate()
+    const copy = (await client()).duplicate({ url: 'redis://:secret@db.shop.test' } as object)
     const pool = module.createClientPool({ RESP, url: 'redis://db.shop.test' })
     await pool.connect()
     await copy.connect()
@@ -122,6 +140,26 @@ describe.each([2, 3] as const)('createClient() with RESP%i', (RESP) => {
     await expect.poll(() => heard.mock.calls.slice(2), promptly).toEqual([['three']])
   })
 
+  test('a reset before the next test ends subscriptions and blocked commands, without closing connections', async () => {
+    const [sub, app] = [await client(), await client()]
+    const closed = vi.fn()
+    for (const one of [sub, app]) one.on('reconnecting', closed)
+    const sandbox = nextTest()
+    const heard = vi.fn()
+    await sub.subscribe('news', (message) => heard(message))
+    const job = app.blPop('jobs', 0)
+    await aWhile()
+    beforeNextTest(sandbox)
+    sandbox.reset()
+    expect(sandbox.store.run('PUBLISH', 'news', 'one')).toBe(0)
+    expect(await job).toBe(null)
+    expect(await app.rPush('jobs', 'x')).toBe(1)
+    await sub.subscribe('news', (message) => heard(message))
+    expect(await app.publish('news', 'two')).toBe(1)
+    await expect.poll(() => heard.mock.calls, promptly).toEqual([['two']])
+    expect(closed).not.toHaveBeenCalled()
+  })
+
   test('subscribes again after a reset', async () => {
     const sub = await client({ socket: { reconnectStrategy: 1 } })
     const sandbox = nextTest()
@@ -130,6 +168,19 @@ describe.each([2, 3] as const)('createClient() with RESP%i', (RESP) => {
     sandbox.reset()
     await expect.poll(() => sandbox.store.run('PUBLISH', 'news', 'one'), promptly).toBe(1)
     await expect.poll(() => heard.mock.calls, promptly).toEqual([['one']])
+  })
+
+  test('a client that reconnects outside of a test works in the next test', async () => {
+    const sub = await client({ socket: { reconnectStrategy: 1 } })
+    const sandbox = nextTest()
+    await sub.subscribe('news', () => {})
+    sandbox.reset()
+    end()
+    await aWhile()
+    nextTest()
+    await expect.poll(() => sub.isReady, promptly).toBe(true)
+    if (sub.isPubSubActive) await sub.unsubscribe('news')
+    expect(String(await sub.set('a', '1'))).toBe('OK')
   })
 
   test('a blocked command ends with its test as if its timeout had expired', async () => {
@@ -166,11 +217,12 @@ test('createCluster() and createSentinel() throw', () => {
   expect(() => module.createSentinel({ name: 'main', sentinelRootNodes: [] })).toThrow('createSentinel(): neither')
 })
 
-test('has all exports of the actual module, in both forms', () => {
-  expect(Object.keys(module).sort()).toEqual([...new Set(['default', ...Object.keys(redis)])].sort())
-  const common = (redis as unknown as { default: typeof redis }).default
+test.each(versions)('has all exports of %s, in both forms', (_, actual) => {
+  const module = replaceNodeRedis(actual)
+  expect(Object.keys(module).sort()).toEqual([...new Set(['default', ...Object.keys(actual)])].sort())
+  const common = (actual as unknown as { default: typeof redis }).default
   expect(Object.keys(replaceNodeRedis(common)).sort()).toEqual(Object.keys(common).sort())
-  expect(module.defineScript).toBe(redis.defineScript)
+  expect(module.defineScript).toBe(actual.defineScript)
 })
 
 test('rejects another module', () => {
