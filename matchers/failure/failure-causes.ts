@@ -134,6 +134,7 @@ const waiting: Cause = ({ waits, standstill, message = '' }) =>
 /** Matches the error messages of Vitest and Jest for a test that has timed out. */
 const isTimeout = /timed out|exceeded timeout|time-?out/i
 
+/** An object in `expect()` from before a reset or load. It explains the failure better than anything in its log. */
 const outdated: Cause = ({ evidence }) => [outdatedHint(evidence) ?? []].flat()
 
 const ofMatcher: Cause = ({ hints = [] }) => hints

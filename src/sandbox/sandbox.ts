@@ -409,7 +409,7 @@ export class Sandbox {
 
   /**
    * Resets the sandbox to its start: same seed and start time, nothing stored, nothing pending. Objects that were read
-   * from the sandbox before, such as its clock, are outdated.
+   * from the sandbox before, such as its store, are outdated: matchers and direct calls warn about them.
    * @example
    * sandbox.store.run('SET', 'greeting', 'hello')
    * sandbox.reset()
