@@ -26,7 +26,7 @@ export class Replacement {
    * Warns about the use of an outdated object. Work of an earlier test may still use it, so this is no error. Each kind
    * of object is reported once.
    * @param part how a test reads the present object from the sandbox: `store`, `queueIn('us-east-1')`
-   * @param what subject and verb of the sentence: `store.run() was called on`
+   * @param what beginning of the message: `store.run() was called on`
    */
   warnAbout(part: string, what: string): void {
     if (this.#by === undefined) return
@@ -39,7 +39,7 @@ export class Replacement {
 
 export type ReplacedBy = 'reset' | 'load'
 
-/** Returns since when an object is outdated, as a part of a sentence. */
+/** Returns since when an object is outdated, as a part of a message. */
 export function fromBefore(by: ReplacedBy): string {
   return by === 'reset' ? 'from before a reset of its sandbox' : 'from before its sandbox loaded a dump'
 }

@@ -67,7 +67,7 @@ export class PastSandbox<Fork = unknown> {
   get traffic(): Traffic {
     const { asOf, traffic } = this.#told
     const entries = traffic.entries.filter(({ seq }) => seq <= asOf.seq).map((entry) => entryAsOf(entry, asOf))
-    // A view of the past is never outdated, because nobody expects the present state from it.
+    // A view of the past is never outdated, because it does not show the present state.
     const { replacement: _, ...context } = traffic.context
     return new Traffic(TrafficLog.recorded(entries), { ...context, now: () => asOf.at })
   }
