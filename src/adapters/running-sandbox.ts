@@ -1,11 +1,14 @@
 /** The sandbox that the clients of a test use, or the reason why they cannot use one. */
 export type ClientTarget = { readonly sandbox: object } | { readonly refusal: string }
 
+/** Called before a change. Returns a function that is called after the change. */
+type Watcher = () => () => void
+
 interface Slot {
   /** The latest is the last one. */
   readonly entries: ClientTarget[]
-  /** Called before the last entry changes, and before its sandbox is reset for the next test. */
-  readonly watchers: Set<() => void>
+  /** See `beforeSandboxChanges()`. */
+  readonly watchers: Set<Watcher>
 }
 
 /** All copies of this package share the slot: a runner may load the package again for the modules of a test. */
@@ -34,18 +37,20 @@ export function useForClients(running: ClientTarget): () => void {
 }
 
 /**
- * Tells the clients that use this sandbox that the next test begins. Called before a sandbox is reset between tests, so
- * that clients notice no difference from a new sandbox.
+ * Moves the clients that use this sandbox to the next test. Called before a sandbox is reset between tests, so that
+ * clients notice no difference from a new sandbox.
+ * @returns a function to call after the reset
  */
-export function beforeNextTest(sandbox: object): void {
-  if (isSame(runningSandbox(), { sandbox })) tellWatchers()
+export function beforeNextTest(sandbox: object): () => void {
+  return isSame(runningSandbox(), { sandbox }) ? tellWatchers() : () => {}
 }
 
 /**
- * @param before called before another sandbox is in use, and before the sandbox in use is reset for the next test
+ * @param before called before another sandbox is in use, and before the sandbox in use is reset for the next test.
+ * Returns a function that is called afterwards
  * @returns a function that stops calling `before`
  */
-export function beforeSandboxChanges(before: () => void): () => void {
+export function beforeSandboxChanges(before: Watcher): () => void {
   const { watchers } = slot()
   watchers.add(before)
   return () => void watchers.delete(before)
@@ -53,12 +58,16 @@ export function beforeSandboxChanges(before: () => void): () => void {
 
 function change(next: readonly ClientTarget[]): void {
   const { entries } = slot()
-  if (!isSame(entries.at(-1), next.at(-1))) tellWatchers()
+  const end = isSame(entries.at(-1), next.at(-1)) ? undefined : tellWatchers()
   entries.splice(0, entries.length, ...next)
+  end?.()
 }
 
-function tellWatchers(): void {
-  for (const before of [...slot().watchers]) before()
+function tellWatchers(): () => void {
+  const ends = [...slot().watchers].map((before) => before())
+  return () => {
+    for (const end of ends) end()
+  }
 }
 
 function isSame(one: ClientTarget | undefined, other: ClientTarget | undefined): boolean {

@@ -361,8 +361,9 @@ export class RespConnection implements MemoryHolder {
 
   /**
    * Ends the session, before the home of this connection changes to another store. The next command begins a session in
-   * the new store, as after a reset. Subscriptions, transactions and watched keys end. A command that waits gets the
-   * reply of an expired timeout, because an error reply may have no handler.
+   * the new store, as after a reset. Transactions and watched keys end, and so do subscriptions, until
+   * `subscribeAgain()` is called. A command that waits gets the reply of an expired timeout, because an error reply may
+   * have no handler.
    */
   moveOn(): void {
     const session = this.#session
@@ -380,6 +381,25 @@ export class RespConnection implements MemoryHolder {
     this.#isBusy = false
     this.#send(latin1(session.protocol === 3 ? '_\r\n' : '*-1\r\n'))
     this.#socket.soon(() => this.work())
+  }
+
+  /**
+   * Subscribes to names in the new store after `moveOn()`. The client gets no confirmation, because it does not know
+   * that its subscriptions had ended.
+   */
+  subscribeAgain({ channels, patterns, shards }: SubscribedNames): void {
+    if (this.#isClosed || this.#isWorking) return
+    const commands: readonly (readonly [string, readonly Bytes[]])[] = [
+      ['SUBSCRIBE', channels],
+      ['PSUBSCRIBE', patterns],
+      ['SSUBSCRIBE', shards],
+    ]
+    const out = this.#out
+    // Keeps the confirmations from being sent.
+    this.#isWorking = true
+    for (const [name, names] of commands) if (names.length > 0) this.#take([latin1(name), ...names])
+    this.#isWorking = false
+    this.#out = out
   }
 
   /** Closes the connection because the server closes. */

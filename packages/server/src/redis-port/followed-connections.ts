@@ -23,17 +23,17 @@ const otherCopy =
 const noStore =
   'The sandbox of this test has its store in another process. Connect the client to the server of the sandbox instead.'
 
-/** Commands that clients send while they connect or unsubscribe. They also get a reply if no sandbox is running. */
-const handshake: ReadonlySet<string> = new Set([
-  ...['CLIENT', 'HELLO', 'INFO', 'SELECT', 'QUIT'],
+/**
+ * Commands that clients send while they connect, and those for subscriptions. They also get a reply if no sandbox is
+ * running: a client may subscribe before the first test, or reconnect after the last one.
+ */
+const accepted: ReadonlySet<string> = new Set([
+  ...['CLIENT', 'HELLO', 'INFO', 'SELECT', 'QUIT', 'SUBSCRIBE', 'PSUBSCRIBE', 'SSUBSCRIBE'],
   ...['UNSUBSCRIBE', 'PUNSUBSCRIBE', 'SUNSUBSCRIBE'],
 ])
 
-/** Replies to the handshake of clients if no sandbox is running. It is created only then. */
+/** Replies to these commands if no sandbox is running. It is created only then. */
 let standIn: Sandbox | undefined
-
-/** Commands with which clients renew their subscriptions after they have reconnected. */
-const subscribing: ReadonlySet<string> = new Set(['SUBSCRIBE', 'PSUBSCRIBE', 'SSUBSCRIBE'])
 
 /** Returns the sandbox of the running test, or a stand-in that rejects commands with a reason. */
 function current(): { readonly sandbox: Sandbox; readonly refusal?: string } {
@@ -51,29 +51,15 @@ function refusalOf(sandbox: Sandbox): string | undefined {
   return store.engine instanceof StoreEngine ? undefined : otherCopy
 }
 
-/**
- * Returns the store of the running test, for one connection.
- * @param isReconnected whether the client may first renew its subscriptions, even if no sandbox is running. The app
- *   cannot handle an error of these commands, so it would end the process.
- */
-function followedHome(isReconnected: boolean): RespStore {
-  let mayRenew = isReconnected
-  const isAccepted = (argv: readonly Bytes[]): boolean => {
-    const name = argv[0]!.toUpperCase()
-    if (handshake.has(name)) return true
-    mayRenew &&= subscribing.has(name)
-    return mayRenew
-  }
-  return {
-    get sessions() {
-      const { sandbox, refusal } = current()
-      const refuses =
-        refusal === undefined
-          ? undefined
-          : (argv: readonly Bytes[]) => (isAccepted(argv) ? undefined : `ERR ${refusal}`)
-      return homeOf(sandbox, refuses).sessions
-    },
-  }
+const home: RespStore = {
+  get sessions() {
+    const { sandbox, refusal } = current()
+    const refuses =
+      refusal === undefined
+        ? undefined
+        : (argv: readonly Bytes[]) => (accepted.has(argv[0]!.toUpperCase()) ? undefined : `ERR ${refusal}`)
+    return homeOf(sandbox, refuses).sessions
+  },
 }
 
 /** Returns whether a password that a client has sent is the one that the app has configured. */
@@ -88,7 +74,7 @@ export function isPassword(own: unknown): OwnPassword {
   return (password) => password === sent
 }
 
-function porterFor(isOwn: OwnPassword, home: RespStore): RespHost {
+function porterFor(isOwn: OwnPassword): RespHost {
   return {
     enter(name, password) {
       const { access } = storeInternals.of(current().sandbox.store).engine
@@ -98,55 +84,38 @@ function porterFor(isOwn: OwnPassword, home: RespStore): RespHost {
   }
 }
 
-/** Makes a client send UNSUBSCRIBE, PUNSUBSCRIBE or SUNSUBSCRIBE for these names. */
-export type Unsubscribes = (command: 'channels' | 'patterns' | 'shards', names: readonly string[]) => void
-
-const open = new Map<RespConnection, Unsubscribes>()
+const open = new Set<RespConnection>()
 beforeSandboxChanges(() => {
-  for (const [connection, unsubscribe] of open) {
-    const { subscribedNames } = connection
+  const renewals = [...open].map((connection) => {
+    const names = connection.subscribedNames
     connection.moveOn()
-    // The client must know that its subscriptions have ended. It gets all names, because clients wait for one reply to
-    // each name. A client in this process sends the commands immediately, so they begin another session in the present
-    // store, which ends, too.
-    for (const kind of ['channels', 'patterns', 'shards'] as const) {
-      const names = subscribedNames[kind].map((name) => Buffer.from(name, 'latin1').toString())
-      if (names.length > 0) unsubscribe(kind, names)
-    }
-    connection.moveOn()
+    return () => connection.subscribeAgain(names)
+  })
+  return () => {
+    for (const renew of renewals) renew()
   }
 })
 
-/** How a connection is served. */
-interface ServingOptions {
-  /** Recognizes the password that the app has configured. */
-  readonly isOwn: OwnPassword
-  readonly unsubscribe: Unsubscribes
-  /** Whether the client had a connection before. Default: `false`. */
-  readonly isReconnected?: boolean
-}
-
-/** Serves connections of followed clients. */
+/** Serves connections of followed clients. `isOwn` recognizes the password that the app has configured. */
 interface Serving {
   /** Serves the Redis protocol on a stream, with the store of the running test. */
-  serve(stream: Duplex, options: ServingOptions): void
+  serve(stream: Duplex, isOwn: OwnPassword): void
   /** Opens a connection in this process to the store of the running test. */
-  connect(options: ServingOptions): Duplex
+  connect(isOwn: OwnPassword): Duplex
 }
 
 const own: Serving = {
-  serve(stream, { isOwn, unsubscribe, isReconnected = false }) {
-    const home = followedHome(isReconnected)
+  serve(stream, isOwn) {
     // Report the error asynchronously. Otherwise the client's call of `write()` would throw it.
     const report = (error: unknown): void => void Promise.reject(error)
-    const connection = serveStream(stream, porterFor(isOwn, home), ownAddress, { report })
-    open.set(connection, unsubscribe)
+    const connection = serveStream(stream, porterFor(isOwn), ownAddress, { report })
+    open.add(connection)
     stream.once('close', () => open.delete(connection))
     connection.welcome(home, 'default')
   },
-  connect(options) {
+  connect(isOwn) {
     const [near, far] = streamPair(() => gateOf(current().sandbox.clock))
-    own.serve(far, options)
+    own.serve(far, isOwn)
     return near
   },
 }

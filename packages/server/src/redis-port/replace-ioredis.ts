@@ -11,11 +11,10 @@ interface Replaced {
   readonly Cluster: Class
 }
 
-interface Client {
-  readonly options: { readonly Connector?: unknown; readonly password?: unknown }
-  unsubscribe(...names: readonly string[]): Promise<unknown>
-  punsubscribe(...names: readonly string[]): Promise<unknown>
-  sunsubscribe(...names: readonly string[]): Promise<unknown>
+/** Options of a client that decide how it connects. */
+interface ClientOptions {
+  readonly Connector?: unknown
+  readonly password?: unknown
 }
 // biome-ignore-end lint/suspicious/noExplicitAny: see above
 
@@ -40,7 +39,7 @@ export function replaceIoredis<Actual extends object>(actual: Actual): Actual {
     }
 
     constructor(...args: readonly unknown[]) {
-      super(...withConnector(args, () => this as unknown as Client))
+      super(...withConnector(args))
     }
 
     duplicate(override?: object): Redis {
@@ -107,16 +106,19 @@ function shown(value: unknown): string {
   return value === null || value === undefined ? String(value) : typeof value
 }
 
-/** Connects a client to the running test. `duplicate()` passes the class on, so it must be recognizable. */
-abstract class FollowingConnector {
+/** Connects a client to the running test. Its `duplicate()` passes this class on, in its options. */
+class FollowingConnector {
+  readonly #password: unknown
   #stream: Duplex | undefined
 
-  async connect(): Promise<Duplex> {
-    this.#stream = this.open(this.#stream !== undefined)
-    return this.#stream
+  constructor({ password }: ClientOptions) {
+    this.#password = password
   }
 
-  protected abstract open(isReconnected: boolean): Duplex
+  async connect(): Promise<Duplex> {
+    this.#stream = followedConnections.connect(isPassword(this.#password))
+    return this.#stream
+  }
 
   check(): boolean {
     return true
@@ -127,42 +129,15 @@ abstract class FollowingConnector {
   }
 }
 
-const unsubscribing = { channels: 'unsubscribe', patterns: 'punsubscribe', shards: 'sunsubscribe' } as const
-
 /**
  * Adds the connector to the arguments of `new Redis()`: up to three, of which one may be an object of options. A
  * connector that the test has passed stays.
  */
-function withConnector(args: readonly unknown[], client: () => Client): readonly unknown[] {
+function withConnector(args: readonly unknown[]): readonly unknown[] {
   const given = args.filter((arg) => arg !== undefined && arg !== null)
   const at = given.findIndex((arg) => typeof arg === 'object')
-  const options: Partial<Client['options']> = at === -1 ? {} : (given[at] as object)
-  const { Connector: own } = options
-  if (own !== undefined && own !== null && !isFollowing(own)) return args
-  class Connector extends FollowingConnector {
-    readonly #password: unknown
-
-    constructor({ password }: Client['options']) {
-      super()
-      this.#password = password
-    }
-
-    protected override open(isReconnected: boolean): Duplex {
-      return followedConnections.connect({
-        isOwn: isPassword(this.#password),
-        unsubscribe: (kind, names) => {
-          client()
-            [unsubscribing[kind]](...names)
-            .catch(() => {})
-        },
-        isReconnected,
-      })
-    }
-  }
-  const withOwn = { ...options, Connector }
+  const options: ClientOptions = at === -1 ? {} : (given[at] as object)
+  if (options.Connector !== undefined && options.Connector !== null) return args
+  const withOwn = { ...options, Connector: FollowingConnector }
   return at === -1 ? [...given, withOwn] : given.with(at, withOwn)
-}
-
-function isFollowing(connector: unknown): boolean {
-  return typeof connector === 'function' && connector.prototype instanceof FollowingConnector
 }

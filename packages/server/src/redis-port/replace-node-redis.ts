@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkPeer } from '../../../../src/kernel/peers.js'
-import { followedConnections, isPassword, type OwnPassword, type Unsubscribes } from './followed-connections.js'
+import { followedConnections, isPassword, type OwnPassword } from './followed-connections.js'
 
 /** Options of a client that decide where it connects and how it signs in. */
 interface ClientOptions {
@@ -17,12 +17,8 @@ interface ClientOptions {
 
 interface Client {
   readonly options: ClientOptions
-  readonly isPubSubActive: boolean
   on(event: string, listener: () => void): unknown
   duplicate(overrides?: ClientOptions): Client
-  unsubscribe(names: readonly string[]): Promise<unknown>
-  pUnsubscribe(names: readonly string[]): Promise<unknown>
-  sUnsubscribe(names: readonly string[]): Promise<unknown>
 }
 
 /** The members of node-redis that are replaced or called. */
@@ -79,28 +75,14 @@ function membersOf(actual: object): NodeRedis {
   return redis as NodeRedis
 }
 
-/** Clients that are connected. */
-const connected = new Set<Client>()
-
-/** Makes a client take part in the change between tests. */
+/** Prepares a client, and those that it duplicates, for sandboxes that end. */
 function followed(client: Client, redis: NodeRedis): Client {
-  client.on('ready', () => connected.add(client))
-  client.on('end', () => connected.delete(client))
   // Without a listener, node-redis ends the process when a sandbox closes a connection, such as at its reset.
   client.on('error', () => {})
   const duplicate = client.duplicate.bind(client)
   client.duplicate = (overrides = {}) =>
     followed(duplicate('socket' in overrides || 'url' in overrides ? toRunning(overrides, redis) : overrides), redis)
   return client
-}
-
-const unsubscribing = { channels: 'unsubscribe', patterns: 'pUnsubscribe', shards: 'sUnsubscribe' } as const
-
-/** The socket does not know its client, so all clients with subscriptions unsubscribe from the names. */
-const unsubscribe: Unsubscribes = (kind, names) => {
-  for (const client of connected) {
-    if (client.isPubSubActive) client[unsubscribing[kind]](names).catch(() => {})
-  }
 }
 
 /** Returns the options with another address. As in node-redis, the parts of a URL override other options. */
@@ -139,7 +121,7 @@ function socketPath(): string {
   }
   const isOwn: OwnPassword = (password) => passwords.some((isOne) => isOne(password))
   const server = createServer((socket) => {
-    followedConnections.serve(socket, { isOwn, unsubscribe })
+    followedConnections.serve(socket, isOwn)
     // Only the client's side of a connection keeps the process alive.
     socket.unref()
   })

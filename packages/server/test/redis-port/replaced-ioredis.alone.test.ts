@@ -2,7 +2,8 @@ import * as ioredis5 from 'ioredis'
 import * as ioredis6 from 'ioredis6'
 import { replaceIoredis } from 'stuntdouble/ioredis'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { beforeNextTest, useForClients } from '../../../../src/adapters/running-sandbox.js'
+import { resetForNextTest } from '../../../../fixtures/fixture-sandbox.js'
+import { useForClients } from '../../../../src/adapters/running-sandbox.js'
 import { createSandbox, type Sandbox } from '../../../../src/index.js'
 
 // The clients of an app that is tested with `replaceIoredis()`. The app creates them before the first test.
@@ -77,7 +78,6 @@ describe.each(versions)('%s', (_, actual, defaults) => {
     expect(await redis.set('a', '1')).toBe('OK')
     end()
     await expect(redis.get('a')).rejects.toThrow(noTest)
-    await expect(redis.subscribe('news')).rejects.toThrow(noTest)
     nextTest()
     expect(await redis.get('a')).toBe(null)
   })
@@ -170,30 +170,34 @@ describe.each(versions)('%s', (_, actual, defaults) => {
     expect(next.run('KEYS', '*')).toEqual(['copy:b'])
   })
 
-  test('subscriptions end with their test, and the client is a normal one again', async () => {
+  test('subscriptions go along to the next test, also those from before the first test', async () => {
     const [sub, pub] = [client(), client()]
-    nextTest()
     const heard = vi.fn()
     sub.on('message', (...words) => heard(...words))
     sub.on('pmessage', (...words) => heard(...words))
     await sub.subscribe('news')
+    const first = nextTest()
+    expect(await pub.publish('news', 'one')).toBe(1)
     await sub.psubscribe('n*')
-    expect(await pub.publish('news', 'one')).toBe(2)
+    const { store } = nextTest()
+    expect(await pub.publish('news', 'two')).toBe(2)
+    expect(first.store.run('PUBLISH', 'news', 'missed')).toBe(0)
     await expect
       .poll(() => heard.mock.calls, promptly)
       .toEqual([
         ['news', 'one'],
-        ['n*', 'news', 'one'],
+        ['news', 'two'],
+        ['n*', 'news', 'two'],
       ])
-    nextTest()
-    expect(await pub.publish('news', 'two')).toBe(0)
+    await sub.unsubscribe('news')
+    await sub.punsubscribe('n*')
     expect(await sub.set('a', '1')).toBe('OK')
-    await sub.subscribe('news')
-    expect(await pub.publish('news', 'three')).toBe(1)
-    await expect.poll(() => heard.mock.calls.slice(2), promptly).toEqual([['news', 'three']])
+    expect(store.run('PUBLISH', 'news', 'three')).toBe(0)
+    nextTest()
+    expect(await pub.publish('news', 'four')).toBe(0)
   })
 
-  test('a reset before the next test ends subscriptions and blocked commands, without closing connections', async () => {
+  test('a reset before the next test keeps subscriptions, ends blocked commands, and closes no connection', async () => {
     const [sub, redis] = [client(), client()]
     const sandbox = nextTest()
     const closed = vi.fn()
@@ -203,16 +207,27 @@ describe.each(versions)('%s', (_, actual, defaults) => {
     await sub.subscribe('news')
     await redis.ping()
     const job = redis.blpop('jobs', 0)
-    beforeNextTest(sandbox)
-    sandbox.reset()
-    expect(sandbox.store.run('PUBLISH', 'news', 'one')).toBe(0)
+    resetForNextTest(sandbox)
+    expect(sandbox.store.run('PUBLISH', 'news', 'one')).toBe(1)
     expect(await job).toBe(null)
     expect(await redis.rpush('jobs', 'x')).toBe(1)
+    await expect.poll(() => heard.mock.calls, promptly).toEqual([['news', 'one']])
+    await sub.unsubscribe('news')
     expect(await sub.set('a', '1')).toBe('OK')
-    await sub.subscribe('news')
-    expect(await redis.publish('news', 'two')).toBe(1)
-    await expect.poll(() => heard.mock.calls, promptly).toEqual([['news', 'two']])
     expect(closed).not.toHaveBeenCalled()
+  })
+
+  test('the subscriptions of the next test are a part of its traffic and of its forks', async () => {
+    const [sub, pub] = [client(), client()]
+    nextTest()
+    await sub.subscribe('news')
+    const sandbox = nextTest()
+    expect(await pub.publish('news', 'one')).toBe(1)
+    expect(sandbox.traffic.ofType('command').map(({ argv }) => argv.join(' '))).toContain('SUBSCRIBE news')
+    using fork = await sandbox.fork()
+    expect(fork.traffic.ofType('command').map(({ argv, reply }) => [argv[0], reply])).toEqual(
+      sandbox.traffic.ofType('command').map(({ argv, reply }) => [argv[0], reply]),
+    )
   })
 
   test('the reset of a sandbox that clients do not use leaves them alone', async () => {
@@ -220,12 +235,12 @@ describe.each(versions)('%s', (_, actual, defaults) => {
     const other = createSandbox()
     const { store } = nextTest()
     await sub.subscribe('news')
-    beforeNextTest(other)
+    resetForNextTest(other)
     other.dispose()
     expect(store.run('PUBLISH', 'news', 'one')).toBe(1)
   })
 
-  test('a client that reconnects outside of a test renews its subscriptions without an error', async () => {
+  test('a client that reconnects outside of a test subscribes again without an error', async () => {
     const sub = client({ retryStrategy: () => 1 })
     nextTest()
     await sub.subscribe('news')
@@ -236,11 +251,11 @@ describe.each(versions)('%s', (_, actual, defaults) => {
     await ready
     await aWhile()
     const { store } = nextTest()
-    expect(await sub.set('a', '1')).toBe('OK')
-    expect(store.run('PUBLISH', 'news', 'one')).toBe(0)
+    expect(store.run('PUBLISH', 'news', 'one')).toBe(2)
     end()
+    await sub.unsubscribe('news')
+    await sub.punsubscribe('n*')
     await expect(sub.get('a')).rejects.toThrow(noTest)
-    await expect(sub.subscribe('news')).rejects.toThrow(noTest)
   })
 
   test('subscribes again after a reset, and sends a blocked command again', async () => {
