@@ -185,7 +185,13 @@ describe('rules found by an index are injected as rules evaluated one by one', (
       return entry
     }
     const traffic = { append } as unknown as Pick<TrafficLog, 'append'>
-    const faults = new Faults({ now: () => now, random: random.fork('dice'), traffic, tenant: 'acme' })
+    const faults = new Faults({
+      now: () => now,
+      random: random.fork('dice'),
+      traffic,
+      tenant: 'acme',
+      databases: words,
+    })
     const slow = new SlowRules()
     const handles: { remove(): void }[] = []
     let struck = 0

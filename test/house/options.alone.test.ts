@@ -165,6 +165,7 @@ const calls: Readonly<Record<string, (given: Given) => unknown>> = {
   'RemoteTraffic.toHar[0]': (given) => remote.traffic.toHar(given),
   'RemoteTraffic.toTrace[0]': (given) => remote.traffic.toTrace(given),
   'RemoteTraffic.follow[0]': (given) => remote.traffic.follow(given)[Symbol.asyncIterator]().next(),
+  'RemoteSandbox.envFor[0]': (given) => remote.envFor(given),
   'RemoteSandbox.assertInvariants[0]': (given) => remote.assertInvariants(given),
   'RemoteSandbox.checkInvariants[0]': (given) => remote.checkInvariants(given),
   'RemoteSandbox.load[1]': async (given) => remote.load(await remote.dump(), given),

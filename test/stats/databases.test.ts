@@ -28,8 +28,8 @@ test('the account lists each database with its own ID, URL and tokens', async ()
   const listed = (await api(sandbox, '/v2/redis/databases')) as Record<string, unknown>[]
   expect(listed.map((one) => [one.database_id, one.database_name, one.endpoint])).toEqual([
     [databases[0]!.id, 'shop', 'shop.store.test'],
-    [databases[1]!.id, 'eu', 'eu.shop.store.test'],
-    [databases[2]!.id, 'us', 'us.shop.store.test'],
+    [databases[1]!.id, 'eu', 'shop.store-eu.test'],
+    [databases[2]!.id, 'us', 'shop.store-us.test'],
   ])
   const { standard, readOnly } = sandbox.storeIn('us').resetPassword()
   expect(await api(sandbox, `/v2/redis/database/${databases[2]!.id}`)).toMatchObject({

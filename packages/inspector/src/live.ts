@@ -2,7 +2,7 @@ import { type ServerEvent, serverEvents } from '../../../src/kernel/server-event
 import type { TraceEntry } from '../../../src/report/trace.js'
 import type { KeyChange } from '../../../src/store/history/key-change.js'
 import { ControlRejection } from './control-rejection.js'
-import { databaseNames } from './models/databases.js'
+import { databaseNames } from './models/shown-databases.js'
 import type { Control, PageFacts, PageListener, PageSource } from './source.js'
 import type { TakeToken } from './token.js'
 

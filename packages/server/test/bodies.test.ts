@@ -100,6 +100,7 @@ test('a body in chunks is counted as it grows', async () => {
 
 test.each([
   ['a wrong token of the store', half(long, '/main/store', 'wrong'), 401],
+  ['a wrong token of the store at the root', half(long, '/', 'wrong'), 401],
   ['a wrong token of the queue', half(long, '/main/queue/v2/publish/https://a.test', 'wrong'), 401],
   ['no token', `POST /main/store HTTP/1.1\r\nhost: localhost\r\n${long}\r\n\r\n`, 401],
   [
@@ -128,7 +129,6 @@ test.each([
 
 test.each([
   ['an unknown path', '/nosuch', 404],
-  ['the root', '/', 404],
   ['the health check', '/_health', 200],
   ['the inspector', '/_inspector', 404],
   ['a path with the prefix of the server', '/_nosuch/x', 404],

@@ -2,7 +2,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from '@preact/sign
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { type EntryGroup, groups, isEcho, kindOf, spanOf } from '../entry-kinds.js'
 import { entryText, lineOf, waitText } from '../entry-text.js'
-import { isOfDatabase } from '../models/databases.js'
+import { isOfDatabase } from '../models/shown-databases.js'
 import { day } from '../shown-dates.js'
 import { type PageView, placeOf, type TimeRange } from '../view.js'
 

@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals'
 import type { JSX } from 'preact'
 import { type EntryGroup, groups, isEcho, kindOf } from '../entry-kinds.js'
-import { databaseNames, firstDatabase } from '../models/databases.js'
+import { databaseNames, firstDatabase } from '../models/shown-databases.js'
 import type { PageView } from '../view.js'
 import type { ListFilter } from './list-rows.js'
 

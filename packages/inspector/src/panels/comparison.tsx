@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
-import { databaseNames } from '../models/databases.js'
 import { shownKey } from '../models/key-tree.js'
+import { databaseNames } from '../models/shown-databases.js'
 import { idOf, type KeyDifference, keyDifference } from '../models/store-model.js'
 import type { Control, PageFacts } from '../source.js'
 import type { PageView } from '../view.js'

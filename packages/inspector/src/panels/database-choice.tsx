@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { databaseNames } from '../models/databases.js'
+import { databaseNames } from '../models/shown-databases.js'
 import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
 

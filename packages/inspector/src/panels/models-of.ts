@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal } from '@preact/signals'
 import type { TraceEntry } from '../../../../src/report/trace.js'
-import { DatabaseModels, databaseNames } from '../models/databases.js'
 import { type QueueAt, QueueModel } from '../models/queue-model.js'
+import { DatabaseModels, databaseNames } from '../models/shown-databases.js'
 import type { StoreInstant, StoreModel } from '../models/store-model.js'
 import type { PageView } from '../view.js'
 

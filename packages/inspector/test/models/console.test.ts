@@ -33,7 +33,7 @@ const transcript: readonly (readonly [line: string, printed: string])[] = [
 
 const rows = controlOperations
   .find(({ path }) => path === '/store/commands')!
-  .run(createSandbox(), undefined, {} as never) as readonly CommandHelp[]
+  .run(createSandbox(), undefined, { query: new URLSearchParams() } as never) as readonly CommandHelp[]
 
 test('wordsOf() and replyText() read arguments and show replies as redis-cli does', () => {
   const { store } = createSandbox()

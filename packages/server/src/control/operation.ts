@@ -79,7 +79,7 @@ function regionOf(sandbox: Sandbox, name: string | null): Pick<Sandbox, 'queue' 
 }
 
 /** One database of the data store of a tenant. */
-export interface Database {
+export interface AddressedDatabase {
   readonly store: Store
   readonly traffic: Sandbox['traffic']
   readonly stats: { readonly store: StoreStatistics }
@@ -88,7 +88,7 @@ export interface Database {
 
 /** An operation on one database of the data store. */
 export interface DatabaseOperation extends Omit<ControlOperation, 'run'> {
-  run(database: Database, body: unknown, asked: OperationContext): unknown
+  run(database: AddressedDatabase, body: unknown, asked: OperationContext): unknown
 }
 
 /** Description of the query parameter `database`. */
@@ -104,7 +104,7 @@ export function ofDatabase(rows: readonly DatabaseOperation[]): readonly Control
 }
 
 /** @throws RangeError when there is no such database */
-function databaseOf(sandbox: Sandbox, given: string | null): Database {
+function databaseOf(sandbox: Sandbox, given: string | null): AddressedDatabase {
   if (given === null) return sandbox
   const name = checkedDatabase(given, sandbox.options.databases ?? [], onServer)
   const store = sandbox.storeIn(name)

@@ -11,7 +11,7 @@ import { bytesOfWord, plainReply } from '../../../../src/store/plain.js'
 import { searchLoading } from '../../../../src/store/search/load-search.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
 import { inSlices, maxInSlices, refuseLarge, roomAtOnce, sizeOfStore } from './large.js'
-import { type ControlOperation, type Database, ofDatabase, order } from './operation.js'
+import { type AddressedDatabase, type ControlOperation, ofDatabase, order } from './operation.js'
 import { maxItems, wholeNumber } from './operation-parts.js'
 import { base64, nothing, pastInstant } from './schemas.js'
 
@@ -158,7 +158,7 @@ export const storeOrders: readonly ControlOperation[] = ofDatabase([
       },
       command: 'command',
     },
-    run: (database: Database, { at, command }) => {
+    run: (database: AddressedDatabase, { at, command }) => {
       const { store, now } = database.asOf(at as PastInstant)
       const then = { now: iso(now), milliseconds: now }
       if (command === undefined) return { ...then, dump: store.dump() }
@@ -182,7 +182,7 @@ export const storeOrders: readonly ControlOperation[] = ofDatabase([
         to: 'same forms as `from`',
       },
     },
-    run: (database: Database, { from, to }) => {
+    run: (database: AddressedDatabase, { from, to }) => {
       refuseLarge(sizeOfStore(database), roomAtOnce, 'The store', 'Use GET /store/changes with `limit`.')
       const before = database.asOf(from as PastInstant).store.dump()
       return (to === undefined ? database.store : database.asOf(to as PastInstant).store).diff(before)
