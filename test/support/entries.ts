@@ -89,10 +89,13 @@ function withPaths(before: string): string {
   config.compilerOptions.paths = Object.fromEntries(
     Object.entries({ ...entries, ...moduleEntries }).map(([name, source]) => [specifierOf(name), [`../${source}`]]),
   )
-  // The formatter writes lists of one or two items on one line.
-  const text = JSON.stringify(config, null, 2)
-  const shortList = /\[\n\s+("[^"]+")(?:,\n\s+("[^"]+"))?\n\s+\]/g
-  return `${text.replace(shortList, (_, ...items: (string | undefined)[]) => `[${items.slice(0, 2).filter(Boolean).join(', ')}]`)}\n`
+  // The formatter writes a list on one line if it fits.
+  const list = /^( *"[^"]+": )\[\n((?: +"[^"]+",?\n)+) +\](,?)$/gm
+  const text = JSON.stringify(config, null, 2).replace(list, (lines, head, items: string, comma) => {
+    const line = `${head}[${items.trim().split(/\n */).join(' ')}]${comma}`
+    return line.length <= 120 ? line : lines
+  })
+  return `${text}\n`
 }
 
 /** Files into which the list is written. */
