@@ -1,7 +1,7 @@
 import { CursorUnavailableError, handle, Realtime } from '@upstash/realtime'
 import { Redis } from '@upstash/redis'
 import { sandboxMatchers } from 'stuntdouble/matchers'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { startServer } from '../../packages/server/src/server.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
@@ -11,7 +11,12 @@ expect.extend(sandboxMatchers)
 
 let close: () => unknown = () => undefined
 
-afterEach(() => close())
+// The SDK sends a ping every minute, also after a subscription that was rejected. Such a ping would fail after its test.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+afterEach(async () => {
+  vi.useRealTimers()
+  await close()
+})
 
 const transports: Readonly<Record<string, () => Sandbox | Promise<Sandbox>>> = {
   'this process'() {
