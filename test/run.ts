@@ -74,6 +74,8 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
         ...vitest('twin', 'all commands on a real redis-server', '--project', 'twin-full'),
         missing: needsRedisServer,
       },
+    ],
+    [
       {
         ...playwright('playwright', 'Playwright with an app and its server', 'test/playwright', '\\.full\\.spec\\.ts$'),
         missing: needsChromium,

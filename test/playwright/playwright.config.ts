@@ -14,9 +14,6 @@ export default defineConfig<SandboxTestFixtures, SandboxWorkerFixtures>({
   testDir: '.',
   testMatch: '*.spec.ts',
   workers: 1,
-  timeout: 180_000,
-  // Waits longer than by default, because other steps of the tests run at the same time.
-  expect: { timeout: 60_000 },
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['line'], ['json']] : 'line',
   outputDir: '../../node_modules/.cache/playwright',
   use: {

@@ -8,9 +8,9 @@ export default defineConfig({
   testMatch: '*.spec.ts',
   fullyParallel: true,
   workers: 2,
-  timeout: 180_000,
-  // Waits longer than by default, because other steps of the tests run at the same time.
-  expect: { timeout: 60_000 },
+  timeout: 60_000,
+  // Waits longer than by default, because the machine may be busy.
+  expect: { timeout: 20_000 },
   globalSetup: './build-and-serve.ts',
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['line'], ['json']] : 'line',
   outputDir: '../../node_modules/.cache/playwright-site',
