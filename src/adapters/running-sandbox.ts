@@ -48,12 +48,9 @@ export function beforeNextTest(sandbox: object): () => void {
 /**
  * @param before called before another sandbox is in use, and before the sandbox in use is reset for the next test.
  * Returns a function that is called afterwards
- * @returns a function that stops calling `before`
  */
-export function beforeSandboxChanges(before: Watcher): () => void {
-  const { watchers } = slot()
-  watchers.add(before)
-  return () => void watchers.delete(before)
+export function beforeSandboxChanges(before: Watcher): void {
+  slot().watchers.add(before)
 }
 
 function change(next: readonly ClientTarget[]): void {

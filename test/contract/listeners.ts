@@ -206,7 +206,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    title: 'sends trailers, which nobody gets',
+    title: 'sends trailers, which no client gets',
     listener: () => (_request, response) => {
       response.writeHead(200, { Trailer: 'x-sum' })
       response.write('body')
