@@ -1,4 +1,5 @@
-import { type BuildOptions, build, type Plugin } from 'rolldown'
+import { type BuildOptions, build, type Plugin, type RolldownOptions } from 'rolldown'
+import { buildParts, deferring, minified, writeParts } from './rolldown.deferred.ts'
 import { workspaceEntries } from './test/support/bundle.ts'
 import { entries, moduleEntries, programs, read } from './test/support/entries.ts'
 
@@ -70,21 +71,29 @@ export async function buildModules(): Promise<void> {
   const core = loadedWith(['index'])
   const light = loadedWith(lightEntries)
   const small = loadedWith(smallEntries)
-  const options: BuildOptions = {
+  const shared = {
     input: Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, `./${source}`])),
     platform: 'neutral',
-    external: (id) => /^node:/.test(id) || packages.some((name) => id === name || id.startsWith(`${name}/`)),
+    external: (id: string) => id === '#parts' || /^node:/.test(id) || packages.some((name) => id === name || id.startsWith(`${name}/`)),
     resolve: { alias: workspaceEntries },
     transform: { target: ['es2023', 'node22'] },
     // Only what extends `expect` has side effects.
-    treeshake: { moduleSideEffects: (id, isExternal) => (isExternal ? /\/extend\.js$/.test(id) : undefined) },
-    plugins: [publishedFiles, core.plugin, light.plugin, small.plugin],
+    treeshake: {
+      moduleSideEffects: (id: string, isExternal: boolean) => (isExternal ? /\/extend\.js$/.test(id) : undefined),
+    },
+    plugins: [publishedFiles],
+  } satisfies RolldownOptions
+  const parts = await buildParts(shared)
+  for (const { name, factory } of parts) console.log(name, factory.length)
+  const options: BuildOptions = {
+    ...shared,
+    plugins: [publishedFiles, deferring(parts), core.plugin, light.plugin, small.plugin],
     makeAbsoluteExternalsRelative: false,
     output: {
       dir: 'dist',
       format: 'es',
       chunkFileNames: ({ isDynamicEntry }) => (isDynamicEntry ? '[name]-[hash].js' : 'chunk-[name]-[hash].js'),
-      minify: { compress: false, mangle: { toplevel: false, keepNames: true } },
+      minify: minified,
       postFooter: `//# sourceMappingURL=data:application/json;base64,${emptyMap}`,
       codeSplitting: {
         groups: [
@@ -96,4 +105,5 @@ export async function buildModules(): Promise<void> {
     },
   }
   await build(options)
+  writeParts(parts)
 }

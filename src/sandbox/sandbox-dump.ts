@@ -207,12 +207,12 @@ export function databasesOf({
 }
 
 function databaseDump({ name, store, executions }: StoreDatabase, stats: Stats): DatabaseDump {
-  const { access, scripts } = executions.store
+  const { access, functions } = executions.store
   const countedStore = ledgerOf(stats, name).dump()
   return {
     store: store.dump(),
     access: access.dump(),
-    functions: scripts.libraries.all.map(({ code }) => portableString(code)),
+    functions: functions.map(portableString),
     ...(countedStore !== undefined && { countedStore }),
   }
 }
@@ -233,7 +233,7 @@ export function loadInto({ databases, stats, regions }: Parts, dump: SandboxDump
     const { store: engine } = executions
     store.load(given.store)
     within('users', () => engine.access.load(given.access, (command) => engine.knows(command, commandTable)))
-    within('functions', () => engine.scripts.libraries.restore(given.functions.map(bytesOf), 'flush'))
+    within('functions', () => engine.loadFunctions(given.functions.map(bytesOf)))
     if (given.countedStore !== undefined) ledgerOf(stats, name).load(given.countedStore)
   }
   stats.queue.ledger.load(dump.counted)

@@ -30,7 +30,8 @@ import { StorageMeter } from './keyspace/storage-meter.js'
 import { Watches } from './keyspace/watches.js'
 import { CostMeter } from './meter.js'
 import { Persistence } from './persistence.js'
-import { Scripts } from './scripting/scripts.js'
+import { createScripts } from './scripting/deferred-scripts.js'
+import type { Scripts } from './scripting/scripts.js'
 import type { StoreOptions } from './store-options.js'
 
 /** Callbacks for everything the store does; used by the traffic log, monitors and keyspace notifications. */
@@ -58,7 +59,7 @@ export class StoreEngine implements CommandStore {
   readonly storage: StorageMeter | undefined
   #connections = 0
   readonly watches: Watches = new Watches()
-  readonly scripts: Scripts = new Scripts(this)
+  #scripts: Scripts | undefined
   /** The commands that the policy enables. */
   readonly commands: CommandTable<Command>
   /** Commands that may wait, so that only connections can send them. */
@@ -109,6 +110,22 @@ export class StoreEngine implements CommandStore {
     this.#notifications = new Notifications(this.db, this.pubsub, options.clock, () => this.waiting.serve())
     this.#context = new StoreContext(this, this.access.standardUser)
     this.access.onChange(() => this.pubsub.review())
+  }
+
+  /** Scripts and functions, which most stores never use. */
+  get scripts(): Scripts {
+    this.#scripts ??= createScripts(this)
+    return this.#scripts
+  }
+
+  /** Source code of the function libraries, in the order in which they were loaded. */
+  get functions(): readonly Bytes[] {
+    return this.#scripts?.libraries.all.map(({ code }) => code) ?? []
+  }
+
+  /** Replaces all function libraries. */
+  loadFunctions(codes: readonly Bytes[]): void {
+    if (codes.length > 0 || this.#scripts !== undefined) this.scripts.libraries.restore(codes, 'flush')
   }
 
   get access(): AccessControl {
@@ -348,7 +365,7 @@ export class StoreEngine implements CommandStore {
   /** Empties the store. Users and tokens stay. */
   reset(): void {
     this.waiting.after(() => this.db.clear())
-    this.scripts.reset()
+    this.#scripts?.reset()
     this.eventFlags = noEvents
   }
 

@@ -1,58 +1,50 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Command } from '../command/command.js'
-import { aclCommands } from './acl.js'
-import { arrayCommands } from './array.js'
-import { bitmapCommands } from './bitmap.js'
 import { blockingListCommands, blockingSortedSetCommands } from './blocking.js'
-import { commandInfoCommands } from './command-info.js'
-import { CommandTable } from './command-table.js'
+import { type CommandGroups, CommandTable } from './command-table.js'
 import { connectionCommands } from './connection-commands.js'
-import { functionCommands } from './functions.js'
 import { genericCommands } from './generic.js'
-import { geoCommands } from './geo.js'
 import { hashCommands } from './hash.js'
-import { hyperloglogCommands } from './hyperloglog.js'
-import { jsonCommands } from './json.js'
-import { lcsCommands } from './lcs.js'
 import { listCommands } from './list.js'
-import { monitoringCommands } from './monitoring.js'
 import { pubsubCommands } from './pubsub-commands.js'
+import { rareCommands } from './rare-commands.js'
 import { scriptingCommands } from './scripting.js'
-import { searchCommands } from './search.js'
-import { serverCommands } from './server-commands.js'
 import { setCommands } from './set.js'
 import { sortedSetCommands } from './sorted-set.js'
-import { streamCommands } from './stream.js'
 import { stringCommands } from './string.js'
-import { vectorCommands } from './vector.js'
 
-const groups: Readonly<Record<string, readonly Command[]>> = {
-  string: [...stringCommands, ...lcsCommands],
-  bitmap: bitmapCommands,
+/** Commands of most tests. `rareCommands()` returns the other commands of these groups. */
+const groups: CommandGroups<Command> = {
+  string: stringCommands,
+  bitmap: [],
   hash: hashCommands,
   list: listCommands,
   set: setCommands,
   'sorted-set': sortedSetCommands,
-  geo: geoCommands,
-  hyperloglog: hyperloglogCommands,
-  stream: streamCommands,
-  array: arrayCommands,
-  json: jsonCommands,
-  search: searchCommands,
-  vector: vectorCommands,
+  geo: [],
+  hyperloglog: [],
+  stream: [],
+  array: [],
+  json: [],
+  search: [],
+  vector: [],
   scripting: scriptingCommands,
-  functions: functionCommands,
+  functions: [],
   pubsub: pubsubCommands,
   generic: genericCommands,
-  server: [...serverCommands, ...commandInfoCommands, ...monitoringCommands],
+  server: [],
   connection: connectionCommands,
-  acl: aclCommands,
+  acl: [],
 }
 
 /** All commands of the store, including those that only redis-server has. */
-export const commandTable: CommandTable<Command> = new CommandTable(groups)
+export const commandTable: CommandTable<Command> = new CommandTable(groups, () => true, rareCommands)
 
-const documentedTable: CommandTable<Command> = new CommandTable(groups, ({ status }) => status === 'documented')
+const documentedTable: CommandTable<Command> = new CommandTable(
+  groups,
+  ({ status }) => status === 'documented',
+  rareCommands,
+)
 
 export function commandsUnder(policy: 'all' | 'documented'): CommandTable<Command> {
   return policy === 'all' ? commandTable : documentedTable

@@ -41,7 +41,7 @@ export class StoreReplica {
       ...(cursors && { cursors }),
     })
     if (stored !== undefined) loadInto(this.store.db, stored)
-    if (functions !== undefined) this.store.scripts.libraries.restore(functions.map(bytesOf), 'flush')
+    if (functions !== undefined) this.store.loadFunctions(functions.map(bytesOf))
   }
 
   get done(): number {

@@ -24,6 +24,7 @@ import type { Reply } from '../command/reply.js'
 import { listOf, tableWith } from './conversion.js'
 import { constants, redisLibraryOfFunctions, type ScriptHost } from './redis-library.js'
 import * as refuse from './script-errors.js'
+import { registeringFailed } from './script-failures.js'
 import { inScript } from './script-errors.js'
 import { flagsOf, isFlag, isName, noFlags, readLibrary, type ScriptFlags } from './shebang.js'
 
@@ -192,7 +193,7 @@ export class Libraries {
       this.#state().run(load(body, chunkName)(), [], this.#loading(), budget)
     } catch (error) {
       if (error instanceof LuaSyntaxError) throw refuse.functionCompileError(error)
-      if (error instanceof LuaError) throw refuse.registeringFailed(error)
+      if (error instanceof LuaError) throw registeringFailed(error)
       if (error instanceof BudgetExhausted) throw refuse.budgetExhausted(budget.most)
       throw error
     } finally {

@@ -18,6 +18,7 @@ import { type FunctionCall, Libraries, type Performer } from './function-librari
 import { type PreparedScript, prepareScript, scriptName } from './prepared-scripts.js'
 import { redisLibrary, type ScriptHost, type ScriptRun, type ScriptStore } from './redis-library.js'
 import * as refuse from './script-errors.js'
+import { scriptFailed } from './script-failures.js'
 import { noFlags } from './shebang.js'
 
 /** Scripts and functions of one store, and the Lua states in which they run. Everything is created on first use. */
@@ -164,8 +165,8 @@ function prepare(source: Bytes, worded: (error: LuaSyntaxError) => ReplyError): 
 
 /** Converts errors of the script to error replies; other errors are returned unchanged. */
 function asReply(error: unknown, chunk: string, { most }: Budget): unknown {
-  if (error instanceof LuaError) return refuse.scriptFailed(error, chunk)
+  if (error instanceof LuaError) return scriptFailed(error, chunk)
   if (error instanceof BudgetExhausted) return refuse.budgetExhausted(most)
-  if (isStackOverflow(error)) return refuse.scriptFailed(new LuaError('stack overflow'), chunk)
+  if (isStackOverflow(error)) return scriptFailed(new LuaError('stack overflow'), chunk)
   return error
 }

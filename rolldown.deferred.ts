@@ -1,0 +1,249 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { type Plugin, type RolldownOptions, rolldown } from 'rolldown'
+import { minifySync, parseSync } from 'rolldown/utils'
+
+// Parts of the core that the Node build loads on first use. An isolating runner imports the package for every test
+// file, and most test files need few of these parts.
+//
+// The sources import a part statically, through a few files that export only functions. The build replaces these files:
+// each function then loads the part and calls the function of the same name. A part imports nothing. Its file exports a
+// function that receives what the part needs of the core, so each class exists once, however the package is loaded.
+
+/** The deferred parts, with the files through which other modules import them. */
+export const deferredParts: Readonly<Record<string, readonly string[]>> = {
+  scripts: ['src/store/scripting/deferred-scripts.ts'],
+  commands: ['src/store/commands/rare-commands.ts'],
+}
+
+export interface DeferredPart {
+  readonly name: string
+  /** Code of the function that receives a list of what the part needs, and returns the functions of its files. */
+  readonly factory: string
+  /** Code of the module that loads the part, and of those that replace its files, by ID. */
+  readonly stubs: ReadonlyMap<string, string>
+}
+
+interface Boundary {
+  readonly path: string
+  /** Names of the exported functions. */
+  readonly names: readonly string[]
+}
+
+const pathOf = (source: string): string => new URL(source, import.meta.url).pathname
+
+const boundariesOf: ReadonlyMap<string, readonly Boundary[]> = new Map(
+  Object.entries(deferredParts).map(([name, sources]) => [name, sources.map(boundaryOf)]),
+)
+const boundaryPaths: ReadonlySet<string> = new Set([...boundariesOf.values()].flat().map(({ path }) => path))
+
+/**
+ * Builds the parts. A module is in a part if nothing else needs it.
+ * @param options input and resolution of the main build
+ */
+export async function buildParts(options: RolldownOptions): Promise<readonly DeferredPart[]> {
+  const { graph, loaders } = await graphOf(options)
+  const entries = Object.values(options.input as Record<string, string>).map(pathOf)
+  // What a part loads with `import()` is a chunk of the build, which the part cannot contain.
+  const loadedAtImport = reachable(graph, [...entries, ...loaders])
+  const reached = new Map(
+    [...boundariesOf].map(([name, files]) => [
+      name,
+      reachable(
+        graph,
+        files.map(({ path }) => path),
+      ),
+    ]),
+  )
+  const parts: DeferredPart[] = []
+  for (const [name, ids] of reached) {
+    const others = [...reached].filter(([other]) => other !== name).map(([, otherIds]) => otherIds)
+    const own = new Set([...ids].filter((id) => !loadedAtImport.has(id) && !others.some((each) => each.has(id))))
+    parts.push(await buildPart(name, own, options))
+  }
+  return parts
+}
+
+/** Replaces the files through which parts are imported. */
+export function deferring(parts: readonly DeferredPart[]): Plugin {
+  const stubs = new Map(parts.flatMap((part) => [...part.stubs]))
+  return {
+    name: 'deferring',
+    resolveId: (source) => (stubs.has(source) ? source : undefined),
+    load(id) {
+      const code = stubs.get(id)
+      return code === undefined ? undefined : { code, moduleType: 'js' }
+    },
+  }
+}
+
+function boundaryOf(source: string): Boundary {
+  const path = pathOf(source)
+  const { module } = parseSync(path, readFileSync(path, 'utf8'))
+  const names = module.staticExports.flatMap(({ entries }) =>
+    entries.filter(({ isType }) => !isType).map(({ exportName }) => exportName.name!),
+  )
+  return { path, names }
+}
+
+/** Returns the modules that each module imports, and those that use `import()`. */
+async function graphOf(options: RolldownOptions) {
+  const graph = new Map<string, readonly string[]>()
+  const loaders: string[] = []
+  const recorder: Plugin = {
+    name: 'graph',
+    buildEnd() {
+      for (const id of this.getModuleIds()) {
+        const { importedIds = [], dynamicallyImportedIds = [] } = this.getModuleInfo(id) ?? {}
+        graph.set(id, [...importedIds, ...dynamicallyImportedIds])
+        if (dynamicallyImportedIds.length > 0) loaders.push(id)
+      }
+    },
+  }
+  const bundle = await rolldown({ ...options, plugins: [options.plugins, recorder] })
+  await bundle.generate({ format: 'es' })
+  await bundle.close()
+  return { graph, loaders }
+}
+
+/** Returns the modules that these modules load, without those behind a boundary. */
+function reachable(graph: ReadonlyMap<string, readonly string[]>, from: readonly string[]): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const visit = (id: string): void => {
+    if (seen.has(id)) return
+    seen.add(id)
+    for (const next of graph.get(id) ?? []) if (!boundaryPaths.has(next)) visit(next)
+  }
+  for (const id of from) visit(id)
+  return seen
+}
+
+const entryName = 'part:entry'
+
+async function buildPart(name: string, own: ReadonlySet<string>, options: RolldownOptions): Promise<DeferredPart> {
+  const boundaries = boundariesOf.get(name)!
+  const entry = boundaries.flatMap(({ path, names }, file) =>
+    names.map((each) => `export { ${each} as ${each}_${file} } from '${path}'`),
+  )
+  const part: Plugin = {
+    name: 'part',
+    async resolveId(source, importer) {
+      if (source === entryName) return entryName
+      const resolved = await this.resolve(source, importer, { skipSelf: true })
+      return resolved === null || resolved.external || own.has(resolved.id)
+        ? resolved
+        : { id: resolved.id, external: 'absolute' }
+    },
+    load: (id) => (id === entryName ? entry.join('\n') : undefined),
+  }
+  const bundle = await rolldown({ ...options, input: entryName, plugins: [part, options.plugins] })
+  const { output } = await bundle.generate({ format: 'es', codeSplitting: false })
+  await bundle.close()
+  const { body, needs, exported } = separated(name, output[0].code)
+  const exports = exported.map(({ as, local }) => `${as}: ${local}`)
+  const received = needs.map(({ local }) => local)
+  return {
+    name,
+    factory: `function ${name}([${received.join(', ')}]) {\n${body}\nreturn { ${exports.join(', ')} };\n}`,
+    stubs: new Map([
+      [loaderOf(name), loader(name, needs)],
+      ...boundaries.map(({ path, names }, file) => [path, stub(name, names, file)] as const),
+    ]),
+  }
+}
+
+const loaderOf = (name: string): string => `part:${name}`
+
+function loader(name: string, needs: readonly Need[]): string {
+  const imports = needs.map(({ from, imported }, at) =>
+    imported === '*' ? `import * as need${at} from '${from}'` : `import { ${imported} as need${at} } from '${from}'`,
+  )
+  const given = needs.map((_, at) => `need${at}`).join(', ')
+  return [
+    `import { partNamed } from '#parts'`,
+    ...imports,
+    'let part',
+    `export function loaded() { return part ??= partNamed('${name}')([${given}]) }`,
+  ].join('\n')
+}
+
+function stub(name: string, names: readonly string[], file: number): string {
+  const functions = names.map(
+    (each) => `export function ${each}(...given) { return loaded().${each}_${file}(...given) }`,
+  )
+  return [`import { loaded } from '${loaderOf(name)}'`, ...functions].join('\n')
+}
+
+interface Need {
+  /** Module of the core. */
+  readonly from: string
+  /** The imported binding: a name, or `*` for the whole module. */
+  readonly imported: string
+  /** Its name in the part. */
+  readonly local: string
+}
+
+/** Separates the imports and exports of a part from its code. */
+function separated(name: string, code: string) {
+  const { module, program, errors } = parseSync(`${name}.js`, code)
+  if (errors.length > 0) throw new Error(`${name}: ${errors[0]!.message}`)
+  const needs = module.staticImports.flatMap(({ moduleRequest, entries }) =>
+    entries.map(
+      ({ importName, localName }): Need => ({
+        from: moduleRequest.value,
+        imported: importName.kind === 'NamespaceObject' ? '*' : (importName.name ?? 'default'),
+        local: localName.value,
+      }),
+    ),
+  )
+  const exported = module.staticExports.flatMap(({ entries }) =>
+    entries.map(({ exportName, localName }) => ({ as: exportName.name!, local: localName.name! })),
+  )
+  const functions = new Set(
+    program.body.flatMap((statement) => (statement.type === 'FunctionDeclaration' ? [statement.id!.name] : [])),
+  )
+  for (const { as, local } of exported)
+    if (!functions.has(local)) throw new Error(`The deferred part ${name} exports ${as}, which is not a function.`)
+  const outside = [...module.staticImports, ...module.staticExports].toSorted((a, b) => b.start - a.start)
+  const body = outside.reduce((text, { start, end }) => text.slice(0, start) + text.slice(end), code)
+  return { body, needs, exported }
+}
+
+/** How the chunks of the build are minified. What stands in a stack keeps its name. */
+export const minified = { compress: false, mangle: { toplevel: false, keepNames: true } } as const
+
+/**
+ * Writes the parts, and the module `#parts` by which the chunks find them: one for Node, which reads a part on first
+ * use, and one for all others, which contain the parts.
+ */
+export function writeParts(parts: readonly DeferredPart[]): void {
+  mkdirSync('dist/parts', { recursive: true })
+  for (const { name, factory } of parts) {
+    const { code } = minifySync(`${name}.js`, factory, { ...minified, module: true })
+    writeFileSync(`dist/parts/${name}.js`, `export default ${code}`)
+    writeFileSync(`dist/parts/${name}.cjs`, `module.exports = ${code}`)
+  }
+  const names = parts.map(({ name }) => name)
+  writeFileSync(
+    'dist/parts/all.js',
+    [
+      ...names.map((name) => `import ${name} from './${name}.js'`),
+      `const parts = { ${names.join(', ')} }`,
+      'export const partNamed = (name) => parts[name]',
+    ].join('\n'),
+  )
+  writeFileSync('dist/parts/node.js', onFirstUse)
+}
+
+const bundled =
+  'stuntdouble was bundled for Node without its files in dist/parts. Leave the package external, or bundle it with the condition browser.'
+
+const onFirstUse = `import { createRequire } from 'node:module'
+const require = createRequire(import.meta.url)
+export function partNamed(name) {
+  try {
+    return require('./' + name + '.cjs')
+  } catch (error) {
+    throw error.code === 'MODULE_NOT_FOUND' ? new Error('${bundled}') : error
+  }
+}
+`

@@ -1,0 +1,7 @@
+import { Scripts } from './scripts.js'
+import type { ScriptStore } from './redis-library.js'
+
+/** Creates the scripts and functions of a store. */
+export function createScripts(store: ScriptStore): Scripts {
+  return new Scripts(store)
+}
