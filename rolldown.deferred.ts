@@ -1,18 +1,43 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Plugin, type RolldownOptions, rolldown } from 'rolldown'
-import { minifySync, parseSync } from 'rolldown/utils'
+import { minifySync, type ParseResult, parseSync, Visitor } from 'rolldown/utils'
 
 // Parts of the core that the Node build loads on first use. An isolating runner imports the package for every test
 // file, and most test files need few of these parts.
 //
-// The sources import a part statically, through a few files that export only functions. The build replaces these files:
-// each function then loads the part and calls the function of the same name. A part imports nothing. Its file exports a
+// The sources import a part statically, through the functions that a few files export. The build replaces these
+// files: each function then loads the part and calls the function of the same name. A part imports nothing. Its file exports a
 // function that receives what the part needs of the core, so each class exists once, however the package is loaded.
 
 /** The deferred parts, with the files through which other modules import them. */
 export const deferredParts: Readonly<Record<string, readonly string[]>> = {
   scripts: ['src/store/scripting/deferred-scripts.ts'],
   commands: ['src/store/commands/rare-commands.ts'],
+  cron: ['src/kernel/cron.ts'],
+  dumps: [
+    'src/sandbox/sandbox-dump.ts',
+    'src/sandbox/rebase-time.ts',
+    'src/queue/dump/load-queue.ts',
+    'src/queue/dump/queue-dump.ts',
+    'src/workflow/loaded-runs.ts',
+    'src/workflow/dumped-runs.ts',
+  ],
+  explanations: ['src/queue/explain/explain.ts', 'src/queue/explain/forecast.ts', 'src/workflow/explain-run.ts'],
+  past: ['src/sandbox/journal-replay.ts', 'src/sandbox/past-sandbox.ts', 'src/sandbox/as-of.ts'],
+  reports: [
+    'src/report/describe.ts',
+    'src/report/failure-text.ts',
+    'src/report/har.ts',
+    'src/report/mermaid.ts',
+    'src/report/normalized.ts',
+    'src/report/run-lifecycles.ts',
+    'src/report/run-text.ts',
+    'src/report/text-diagram.ts',
+    'src/report/timeline.ts',
+    'src/report/trace.ts',
+  ],
+  snapshots: ['src/store/dump/snapshot.ts'],
+  scenarios: ['src/scenarios/scenario.ts', 'src/scenarios/scenario-steps.ts'],
 }
 
 export interface DeferredPart {
@@ -78,9 +103,11 @@ export function deferring(parts: readonly DeferredPart[]): Plugin {
 
 function boundaryOf(source: string): Boundary {
   const path = pathOf(source)
-  const { module } = parseSync(path, readFileSync(path, 'utf8'))
-  const names = module.staticExports.flatMap(({ entries }) =>
-    entries.filter(({ isType }) => !isType).map(({ exportName }) => exportName.name!),
+  const { program } = parseSync(path, readFileSync(path, 'utf8'))
+  const names = program.body.flatMap((statement) =>
+    statement.type === 'ExportNamedDeclaration' && statement.declaration?.type === 'FunctionDeclaration'
+      ? [statement.declaration.id!.name]
+      : [],
   )
   return { path, names }
 }
@@ -154,15 +181,19 @@ async function buildPart(name: string, own: ReadonlySet<string>, options: Rolldo
 const loaderOf = (name: string): string => `part:${name}`
 
 function loader(name: string, needs: readonly Need[]): string {
-  const imports = needs.map(({ from, imported }, at) =>
-    imported === '*' ? `import * as need${at} from '${from}'` : `import { ${imported} as need${at} } from '${from}'`,
-  )
-  const given = needs.map((_, at) => `need${at}`).join(', ')
+  const imports = needs.map(({ from, imported }, at) => {
+    const bindings = imported.map((each, member) => `${each} as need${at}_${member}`)
+    return `import { ${bindings.join(', ')} } from '${from}'`
+  })
+  const given = needs.map(({ imported, isNamespace }, at) => {
+    const values = imported.map((each, member) => (isNamespace ? `${each}: need${at}_${member}` : `need${at}_${member}`))
+    return isNamespace ? `{ ${values.join(', ')} }` : values[0]
+  })
   return [
     `import { partNamed } from '#parts'`,
     ...imports,
     'let part',
-    `export function loaded() { return part ??= partNamed('${name}')([${given}]) }`,
+    `export function loaded() { return part ??= partNamed('${name}')([${given.join(', ')}]) }`,
   ].join('\n')
 }
 
@@ -173,11 +204,14 @@ function stub(name: string, names: readonly string[], file: number): string {
   return [`import { loaded } from '${loaderOf(name)}'`, ...functions].join('\n')
 }
 
+type Program = ParseResult['program']
+
 interface Need {
   /** Module of the core. */
   readonly from: string
-  /** The imported binding: a name, or `*` for the whole module. */
-  readonly imported: string
+  /** Names of the imported bindings: one, or the members that the part uses of a namespace. */
+  readonly imported: readonly string[]
+  readonly isNamespace: boolean
   /** Its name in the part. */
   readonly local: string
 }
@@ -190,7 +224,9 @@ function separated(name: string, code: string) {
     entries.map(
       ({ importName, localName }): Need => ({
         from: moduleRequest.value,
-        imported: importName.kind === 'NamespaceObject' ? '*' : (importName.name ?? 'default'),
+        ...(importName.kind === 'NamespaceObject'
+          ? { isNamespace: true, imported: membersOf(localName.value, program) }
+          : { isNamespace: false, imported: [importName.name ?? 'default'] }),
         local: localName.value,
       }),
     ),
@@ -198,14 +234,30 @@ function separated(name: string, code: string) {
   const exported = module.staticExports.flatMap(({ entries }) =>
     entries.map(({ exportName, localName }) => ({ as: exportName.name!, local: localName.name! })),
   )
-  const functions = new Set(
-    program.body.flatMap((statement) => (statement.type === 'FunctionDeclaration' ? [statement.id!.name] : [])),
-  )
-  for (const { as, local } of exported)
-    if (!functions.has(local)) throw new Error(`The deferred part ${name} exports ${as}, which is not a function.`)
   const outside = [...module.staticImports, ...module.staticExports].toSorted((a, b) => b.start - a.start)
   const body = outside.reduce((text, { start, end }) => text.slice(0, start) + text.slice(end), code)
   return { body, needs, exported }
+}
+
+/** Returns the members of a namespace that a program uses. */
+function membersOf(namespace: string, program: Program): readonly string[] {
+  const members = new Set<string>()
+  let uses = 0
+  let memberUses = 0
+  const visitor = new Visitor({
+    Identifier: ({ name }) => {
+      if (name === namespace) uses++
+    },
+    MemberExpression: ({ object, property, computed }) => {
+      if (object.type !== 'Identifier' || object.name !== namespace || computed || property.type !== 'Identifier') return
+      memberUses++
+      members.add(property.name)
+    },
+  })
+  visitor.visit(program)
+  // The import itself is a use.
+  if (uses !== memberUses + 1) throw new Error(`A deferred part uses the namespace ${namespace} as a value.`)
+  return [...members]
 }
 
 /** How the chunks of the build are minified. What stands in a stack keeps its name. */

@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
 import { goDuration } from './duration.js'
-import { dateOf, iso } from './instant.js'
+import { dateOf, daysSinceEpoch, iso } from './instant.js'
 
 /** A change that sets the clocks of a zone forward, so that local times of an expression do not exist on that day. */
 export interface ClockGap {
@@ -296,15 +296,7 @@ function integerOf(text: string): number {
   )
 }
 
-/**
- * Returns the days since 1970-01-01 in the Gregorian calendar. The calculation counts years from March, so that a leap
- * day is the last day of its year.
- */
-export function daysSinceEpoch(year: number, month: number, day: number): number {
-  const y = month <= 2 ? year - 1 : year
-  const era = Math.floor(y / 400)
-  const yearOfEra = y - era * 400
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
-  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
-  return era * 146_097 + dayOfEra - 719_468
+/** Creates a CronExpression. @throws SyntaxError */
+export function parseCron(text: string, dialect?: CronDialect): CronExpression {
+  return new CronExpression(text, dialect)
 }

@@ -7,7 +7,7 @@ import type { Redaction } from './redaction.js'
 import { excerpt, plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
 import { timeOf } from './shown-times.js'
-import { EntryWriter, type TraceEntry } from './trace.js'
+import { entryWriter, type TraceEntry } from './trace.js'
 import type { Traffic } from './traffic-view.js'
 
 /** One difference between two traces. */
@@ -94,7 +94,7 @@ interface Readable {
 }
 
 function readable(view: Traffic): Readable[] {
-  const writer = new EntryWriter(view.redaction(), Number.POSITIVE_INFINITY)
+  const writer = entryWriter(view.redaction(), Number.POSITIVE_INFINITY)
   const { entries } = view
   const start = entries[0]?.at ?? 0
   return entries.map((entry) => {

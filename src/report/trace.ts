@@ -308,3 +308,8 @@ function wholeChars(bytes: Bytes): Bytes {
   }
   return bytes.slice(0, end) as Bytes
 }
+
+/** Creates an EntryWriter. */
+export function entryWriter(...given: ConstructorParameters<typeof EntryWriter>): EntryWriter {
+  return new EntryWriter(...given)
+}

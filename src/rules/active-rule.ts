@@ -1,7 +1,7 @@
 import { catalog, effectOf, type FaultDefinition } from '../faults/catalog.js'
 import type { Fault, FaultFacts, FaultMatch, FaultRule, Injection, InjectionRecord } from '../faults/fault.js'
 import type { InjectionPoint } from '../faults/points.js'
-import { CronExpression } from '../kernel/cron.js'
+import { type CronExpression, parseCron } from '../kernel/cron.js'
 import type { Random } from '../kernel/random.js'
 import type { FaultEntry, TrafficLog } from '../kernel/traffic-log.js'
 import { type Predicate, predicatesOf } from './matching.js'
@@ -54,7 +54,7 @@ export class ActiveRule implements Indexed {
         `faults.add(): until must be after 'from' (got ${JSON.stringify(rule.until)}, with 'from' ${JSON.stringify(rule.from)}).`,
       )
     }
-    this.#cron = rule.cron === undefined ? undefined : new CronExpression(rule.cron)
+    this.#cron = rule.cron === undefined ? undefined : parseCron(rule.cron)
     let own: Random | undefined
     this.#random = () => {
       own ??= random.fork(rule.name ?? `rule ${ordinal}`)

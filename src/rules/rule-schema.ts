@@ -11,7 +11,7 @@ import {
 } from '../faults/fault-schema.js'
 import { type InjectionPoint, injectionPoints } from '../faults/points.js'
 import { AddressPattern } from '../kernel/address-pattern.js'
-import { CronExpression } from '../kernel/cron.js'
+import { parseCron } from '../kernel/cron.js'
 import { parseDuration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
 import { once } from '../kernel/once.js'
@@ -108,7 +108,7 @@ const cron = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return
     try {
-      new CronExpression(dataset.value)
+      parseCron(dataset.value)
     } catch (error) {
       addIssue({ message: `must be a cron pattern of five fields: ${(error as Error).message}` })
     }

@@ -1,6 +1,6 @@
 import { assertInvariantsOf, type InvariantOptions, type InvariantReport } from '../invariants/invariant-check.js'
 import type { CheckedSandbox } from '../invariants/invariant-index.js'
-import { CronExpression } from '../kernel/cron.js'
+import { parseCron } from '../kernel/cron.js'
 import type { Entry } from '../kernel/traffic-log.js'
 import { engineOf, type Queue } from '../queue/direct-queue.js'
 import { Attempt } from '../queue/message/message-entries.js'
@@ -71,6 +71,6 @@ export function timelineAround({ traffic }: SandboxParts, entries: readonly Entr
 const entriesTold = 24
 
 function* slotsBetween(expression: string, from: number, to: number): Iterable<number> {
-  const cron = new CronExpression(expression, { every: true })
+  const cron = parseCron(expression, { every: true })
   for (let at = cron.next(from); at !== undefined && at <= to; at = cron.next(at)) yield at
 }

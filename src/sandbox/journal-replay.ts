@@ -543,3 +543,8 @@ function divergence(how: string): Error {
       'Remove changes that the journal does not record, such as your own timers on sandbox.clock, or report a bug.',
   )
 }
+
+/** Creates a JournalReplay. */
+export function replayOf(...given: ConstructorParameters<typeof JournalReplay>): JournalReplay {
+  return new JournalReplay(...given)
+}

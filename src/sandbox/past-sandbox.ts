@@ -160,3 +160,8 @@ export class PastStore {
 }
 
 const isScript = /^(?:eval|evalsha|fcall)$/i
+
+/** Creates a PastSandbox. */
+export function pastSandbox<Fork>(told: PastSource<Fork>): PastSandbox<Fork> {
+  return new PastSandbox(told)
+}

@@ -53,7 +53,7 @@ import {
 import { credentialsOf, type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import type { StoreDatabase } from './databases.js'
 import { replaceDestinations } from './fork-destinations.js'
-import { JournalReplay } from './journal-replay.js'
+import { replayOf } from './journal-replay.js'
 import {
   checkFork,
   checkJournaled,
@@ -64,7 +64,7 @@ import {
   type Past,
   type PastInstant,
 } from './past.js'
-import { PastSandbox } from './past-sandbox.js'
+import { type PastSandbox, pastSandbox } from './past-sandbox.js'
 import { rejectAhead, resumption, shiftedTo } from './rebase-time.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
 import { checkDump, databasesOf, loadInto, queuesOf, type SandboxDump, versionOf } from './sandbox-dump.js'
@@ -492,7 +492,7 @@ export class Sandbox {
       checkThere(cut, world, this.#world)
       return this.#gate.leaving(this.#fork(options, cut))
     }
-    return new PastSandbox({
+    return pastSandbox({
       asOf: asOf(cut, journal!, traffic),
       histories: new Map(databases.map(({ name, history }) => [name, history])),
       traffic,
@@ -595,7 +595,7 @@ export class Sandbox {
     await this.#played(start, start.options ?? origin.options, async ({ journal, destinations, databases, log }) => {
       destinationsInternals.of(destinations).inherit(publishers)
       for (const [index, { executions }] of databases.entries()) executions.borrow(lenders[index]!.executions)
-      await new JournalReplay(this, journal!, inputs).play(past)
+      await replayOf(this, journal!, inputs).play(past)
       for (const { executions } of databases) executions.borrow(undefined)
       log.shareWith(lent)
       destinationsInternals.of(destinations).settleIn()
@@ -616,7 +616,7 @@ export class Sandbox {
     this.#loads = start.loads ?? 0
     await this.#played(start, this.options, async ({ journal }) => {
       prepare(journal!)
-      await new JournalReplay(this, journal!, inputs).adopt()
+      await replayOf(this, journal!, inputs).adopt()
     })
   }
 

@@ -22,7 +22,7 @@ import {
   prepareOutbound,
   sandboxOptionsOf,
 } from './scenario.js'
-import { type StepKind, stepKinds, stepOf } from './scenario-steps.js'
+import { runStep, stepOf } from './scenario-steps.js'
 import type { StepContext } from './stage.js'
 import type { ScenarioStep } from './step-values.js'
 import type { Scenario } from './written-scenario.js'
@@ -55,7 +55,7 @@ export interface PlayOptions {
 }
 
 /** Names of the options of a play. Functions that take additional options use this list. */
-export const playOptionNames: OptionNames<PlayOptions> = {
+const optionNames: OptionNames<PlayOptions> = {
   setup: true,
   seed: true,
   sandbox: true,
@@ -66,8 +66,12 @@ export const playOptionNames: OptionNames<PlayOptions> = {
 }
 
 /** Returns the options that belong to a play and omits all others. Functions that take additional options use this. */
+export function playOptionNames(): OptionNames<PlayOptions> {
+  return optionNames
+}
+
 export function playOptionsOf(options: PlayOptions): PlayOptions {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(playOptionNames, name)))
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(optionNames, name)))
 }
 
 /** @throws TypeError when an option in `sandbox` is unknown */
@@ -124,7 +128,7 @@ export interface PlayResult {
  * @throws TypeError when the scenario or an option is invalid
  */
 export async function playScenario(given: Scenario, options: PlayOptions = {}): Promise<PlayResult> {
-  checkOptionNames('playScenario()', options, playOptionNames)
+  checkOptionNames('playScenario()', options, optionNames)
   checkPlayOptions(options)
   const scenario = checkedScenario(given)
   const own = sandboxOptionsOf(scenario)
@@ -209,7 +213,7 @@ class Player implements StepContext {
     this.#at = ['steps', index, name]
     this.#place = placeText(this.#at)
     try {
-      await (stepKinds[name] as StepKind<unknown>).run(value, this)
+      await runStep(name, value, this)
       return true
     } catch (error) {
       this.#findings.push({

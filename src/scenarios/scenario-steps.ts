@@ -290,3 +290,8 @@ export function stepOf(step: ScenarioStep): readonly [StepName, StepValues[StepN
   const [entry] = Object.entries(step)
   return entry as [StepName, StepValues[StepName]]
 }
+
+/** Runs one step. */
+export function runStep(name: StepName, value: StepValues[StepName], stage: StepContext): unknown {
+  return (stepKinds[name] as StepKind<unknown>).run(value, stage)
+}

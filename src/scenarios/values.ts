@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { CronExpression } from '../kernel/cron.js'
+import { parseCron } from '../kernel/cron.js'
 import { type Duration, milliseconds, parseDuration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
@@ -182,7 +182,7 @@ function readableBy(read: (text: string) => unknown, otherwise: string): v.Gener
 }
 
 export const cron: v.GenericSchema<unknown, string> = readableBy(
-  (text) => new CronExpression(text),
+  (text) => parseCron(text),
   'must be a cron pattern of five fields',
 )
 const retryDelay = readableBy(

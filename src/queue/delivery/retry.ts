@@ -1,6 +1,6 @@
-import { daysSinceEpoch } from '../../kernel/cron.js'
 import { formatDuration, goDuration } from '../../kernel/duration.js'
 import { type HeaderList, headerOf, statusText } from '../../kernel/http.js'
+import { daysSinceEpoch } from '../../kernel/instant.js'
 import { exp } from '../../kernel/portable-math.js'
 import type { ResolvedPolicy } from '../../policy/policy.js'
 import type { RawOutcome } from '../message/message.js'

@@ -37,7 +37,7 @@ const sent = {
 const states = ['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'DELIVERED', 'FAILED', 'CANCEL_REQUESTED', 'CANCELLED'] as const
 
 /** Schemas for one item of each list in a dump. */
-export const dumpedRows: {
+const dumpedRows: {
   readonly urlGroups: v.GenericSchema<unknown, DumpedGroup>
   readonly queues: v.GenericSchema<unknown, DumpedQueue>
   readonly flowControlKeys: v.GenericSchema<unknown, DumpedFlowKey>
@@ -420,4 +420,9 @@ function checkPast(queue: QueueEngine, thing: string, happened: string, at: numb
   throw new TypeError(
     `The ${shortened(thing)} of the dump ${happened} at ${iso(at)}, but the clock of the sandbox is at ${iso(queue.now())}. Load the dump into a sandbox whose startAt is not before that time.`,
   )
+}
+
+/** Returns the schemas for one item of each list in a dump. */
+export function dumpedRowSchemas(): typeof dumpedRows {
+  return dumpedRows
 }

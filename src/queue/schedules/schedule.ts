@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { CronExpression } from '../../kernel/cron.js'
+import { type CronExpression, parseCron } from '../../kernel/cron.js'
 import { stated } from '../../kernel/portable.js'
 import type { Timer } from '../../kernel/time.js'
 import { loggedAsJson } from '../../kernel/views.js'
@@ -87,7 +87,7 @@ export class Schedule {
     this.draft = draft
     this.destination = draft.target.url ?? draft.target.group
     try {
-      this.cron = new CronExpression(draft.cron, { reads: policy.cronDialect, every: policy.cronEvery === 'accept' })
+      this.cron = parseCron(draft.cron, { reads: policy.cronDialect, every: policy.cronEvery === 'accept' })
     } catch (error) {
       if (error instanceof SyntaxError) throw refusals.invalidCron(error.message)
       throw error

@@ -90,7 +90,7 @@ function checkRuns(called: string, { maxRuns }: ExploreOptions): void {
  */
 export async function exploreFaults(given: Scenario, options: FaultExplorationOptions = {}): Promise<Exploration> {
   checkOptionNames('exploreFaults()', options, {
-    ...playOptionNames,
+    ...playOptionNames(),
     holds: true,
     maxRuns: true,
     fault: true,
@@ -147,7 +147,7 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
  * expect(tried.holds, tried.table()).toBe(true)
  */
 export async function interleaveDeliveries(given: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
-  checkOptionNames('exploreInterleavings()', options, { ...playOptionNames, holds: true, maxRuns: true })
+  checkOptionNames('exploreInterleavings()', options, { ...playOptionNames(), holds: true, maxRuns: true })
   checkPlayOptions(options)
   checkRuns('exploreInterleavings()', options)
   const scenario = checkedScenario(given)

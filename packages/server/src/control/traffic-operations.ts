@@ -6,7 +6,7 @@ import { weightOf } from '../../../../src/kernel/weight.js'
 import { HttpError, jsonText } from '../../../../src/protocol/call.js'
 import type { RawResponse } from '../../../../src/protocol/service.js'
 import { changesOfAll, redactedChange } from '../../../../src/report/redacted-changes.js'
-import { EntryWriter, traceOf } from '../../../../src/report/trace.js'
+import { entryWriter, traceOf } from '../../../../src/report/trace.js'
 import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { bytesOf, entryStream } from './entry-stream.js'
@@ -158,7 +158,7 @@ async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResp
     refuseLarge(size, maxInSlices, 'The trace', instead)
   }
   const facts = JSON.stringify(traceOf([], traffic.context, redaction))
-  const writer = new EntryWriter(redaction, bodies)
+  const writer = entryWriter(redaction, bodies)
   const told = await inSlices(entries, sizeOfEntry, (entry) => utf8(JSON.stringify(writer.entry(entry))))
   const ofKeys = await inSlices(changes, weightOf, (change) => utf8(JSON.stringify(redactedChange(change, redaction))))
   const end = ofKeys.length === 0 ? ']}' : `],"changes":[${ofKeys.join(',')}]}`

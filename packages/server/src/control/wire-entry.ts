@@ -1,7 +1,7 @@
 import type { Bytes } from '../../../../src/kernel/bytes.js'
 import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { Redaction } from '../../../../src/report/redaction.js'
-import { EntryWriter } from '../../../../src/report/trace.js'
+import { type EntryWriter, entryWriter } from '../../../../src/report/trace.js'
 import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 
@@ -12,7 +12,7 @@ export function writerOf({ traffic }: Sandbox): EntryWriter {
   const secrets = (traffic.context.secrets?.() ?? []).join('\n')
   const known = writers.get(traffic)
   if (known?.secrets === secrets) return known.writer
-  const writer = new EntryWriter(traffic.redaction(), Number.POSITIVE_INFINITY)
+  const writer = entryWriter(traffic.redaction(), Number.POSITIVE_INFINITY)
   writers.set(traffic, { secrets, writer })
   return writer
 }
