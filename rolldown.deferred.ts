@@ -260,6 +260,15 @@ function membersOf(namespace: string, program: Program): readonly string[] {
   return [...members]
 }
 
+/**
+ * Writes other characters as escapes. V8 keeps a text of ASCII characters in half the memory, and reads and compiles it
+ * faster. They are only in strings and regular expressions.
+ */
+export function escaped(code: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII begins with them.
+  return code.replace(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
 /** How the chunks of the build are minified. What stands in a stack keeps its name. */
 export const minified = { compress: false, mangle: { toplevel: false, keepNames: true } } as const
 
@@ -270,7 +279,7 @@ export const minified = { compress: false, mangle: { toplevel: false, keepNames:
 export function writeParts(parts: readonly DeferredPart[]): void {
   mkdirSync('dist/parts', { recursive: true })
   for (const { name, factory } of parts) {
-    const { code } = minifySync(`${name}.js`, factory, { ...minified, module: true })
+    const code = escaped(minifySync(`${name}.js`, factory, { ...minified, module: true }).code)
     writeFileSync(`dist/parts/${name}.js`, `export default ${code}`)
     writeFileSync(`dist/parts/${name}.cjs`, `module.exports = ${code}`)
   }

@@ -1,5 +1,5 @@
 import { type BuildOptions, build, type Plugin, type RolldownOptions } from 'rolldown'
-import { buildParts, deferring, minified, writeParts } from './rolldown.deferred.ts'
+import { buildParts, deferring, escaped, minified, writeParts } from './rolldown.deferred.ts'
 import { workspaceEntries } from './test/support/bundle.ts'
 import { entries, moduleEntries, programs, read } from './test/support/entries.ts'
 
@@ -46,6 +46,13 @@ const publishedFiles: Plugin = {
   },
 }
 
+const asciiOnly: Plugin = {
+  name: 'ascii-only',
+  generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle)) if (chunk.type === 'chunk') chunk.code = escaped(chunk.code)
+  },
+}
+
 const sources: Readonly<Record<string, string>> = { ...entries, ...moduleEntries, ...programs }
 
 /** Finds the modules that these entries load. */
@@ -87,7 +94,7 @@ export async function buildModules(): Promise<void> {
   for (const { name, factory } of parts) console.log(name, factory.length)
   const options: BuildOptions = {
     ...shared,
-    plugins: [publishedFiles, deferring(parts), core.plugin, light.plugin, small.plugin],
+    plugins: [publishedFiles, deferring(parts), core.plugin, light.plugin, small.plugin, asciiOnly],
     makeAbsoluteExternalsRelative: false,
     output: {
       dir: 'dist',
