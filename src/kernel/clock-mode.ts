@@ -5,7 +5,15 @@ import type { ClockMove } from './move.js'
  * runs. `real`: it is system time.
  */
 export type ClockMode = (typeof clockModes)[number]
-export const clockModes = ['manual', 'auto', 'real'] as const
+const clockModes = ['manual', 'auto', 'real'] as const
+
+/** @throws TypeError when there is no such mode */
+export function checkClockMode(mode: ClockMode): void {
+  if (clockModes.includes(mode)) return
+  throw new TypeError(
+    `clock must be one of ${clockModes.map((name) => `'${name}'`).join(', ')} (got ${JSON.stringify(mode)}).`,
+  )
+}
 
 /** A command of a connection that blocks. */
 export interface WaitingCommand {

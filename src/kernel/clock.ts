@@ -2,7 +2,7 @@ import { bindMethods } from './bind-methods.js'
 import { AutoMode } from './clock-auto.js'
 import { type AttachedFollowers, ClockCore } from './clock-core.js'
 import { ManualMode } from './clock-manual.js'
-import { type ClockMode, clockModes, type Mode, type WaitingCommand } from './clock-mode.js'
+import { type ClockMode, checkClockMode, type Mode, type WaitingCommand } from './clock-mode.js'
 import { ClockMoves } from './clock-moves.js'
 import { HeldMode, RealMode } from './clock-real.js'
 import { Rewind } from './clock-replayed.js'
@@ -158,11 +158,7 @@ export class Clock implements ServiceClock {
   /** @internal */
   constructor(options: ClockOptions) {
     const { mode = 'manual', hints = inProcess, gate = new Gate(), warn = (text) => console.warn(text) } = options
-    if (!clockModes.includes(mode)) {
-      throw new TypeError(
-        `clock must be one of ${clockModes.map((name) => `'${name}'`).join(', ')} (got ${JSON.stringify(mode)}).`,
-      )
-    }
+    checkClockMode(mode)
     const { startAt = mode === 'real' ? hostTime() : Number.NaN } = options
     if (!Number.isFinite(startAt)) {
       throw new RangeError(`startAt must be an ISO text, a Date or milliseconds (got ${startAt}).`)

@@ -56,14 +56,7 @@ import { storeInternals } from '../store/store-internals.js'
 import { Workflow } from '../workflow/direct-workflows.js'
 import { workflowEndpoints } from '../workflow/rest/workflow-endpoints.js'
 import { WorkflowEngine } from '../workflow/workflow-engine.js'
-import {
-  awayKeysOf,
-  type DatabaseTokens,
-  type SandboxTokens,
-  secretDraws,
-  secretTokens,
-  signingKeysOf,
-} from './credentials.js'
+import { type DatabaseTokens, keysOf, type SandboxTokens, secretDraws, secretTokens } from './credentials.js'
 import { type DatabasePlan, databasePlans, type StoreDatabase } from './databases.js'
 import { queueDialectsOf } from './queue-dialects.js'
 import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
@@ -329,7 +322,7 @@ function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: 
   return new Regions(
     home,
     base.traffic,
-    (name) => (name === home ? signingKeysOf(options) : awayKeysOf(options)),
+    (name) => keysOf(name, home, options),
     (region) => regionOf(region, plan, { ...base, ...outside, story }),
   )
 }

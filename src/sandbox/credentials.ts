@@ -3,7 +3,7 @@ import { hmacSha256 } from '../kernel/digest.js'
 import { bytesOf } from '../kernel/portable.js'
 import { base58Id, type Random } from '../kernel/random.js'
 import { secretRandom } from '../kernel/secret-random.js'
-import { queueRegions } from '../protocol/address.js'
+import { type QueueRegion, queueRegions } from '../protocol/address.js'
 import { defaultReadOnlyToken, devUsers } from '../queue/signing/public-users.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { AccessDump } from '../store/access/access-control.js'
@@ -222,6 +222,11 @@ export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
   }
   const key = (which: string): string => `sig_${base58Id(secretRandom(derived(secret, `${which} away`, name)), 28)}`
   return { current: key('signingKey'), next: key('nextSigningKey') }
+}
+
+/** Returns the initial signing keys of a region. */
+export function keysOf(region: QueueRegion, home: QueueRegion, given: CredentialOptions): SigningKeyPair {
+  return region === home ? signingKeysOf(given) : awayKeysOf(given)
 }
 
 /** Returns the tokens and keys of a sandbox, which are secret, in one list. */

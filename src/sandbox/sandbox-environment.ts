@@ -1,14 +1,18 @@
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
 import { type Dialect, dialectsOf, regionalName } from '../protocol/dialect.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
+import { homeRegionOf } from './regions.js'
 import type { SandboxParts } from './sandbox-parts.js'
+
+/** The members of a sandbox on which its variables depend. All of them exist before the sandbox is used. */
+type EnvironmentSource = Pick<SandboxParts, 'options' | 'dialect' | 'policy' | 'urls' | 'tokens'>
 
 /**
  * Returns URLs, tokens and keys in the environment variables that the SDKs read, with the names of all active dialects.
  * @param database name of the added database to which the variables of the data store belong; default: the first one
  */
 export function environmentOf(
-  sandbox: SandboxParts,
+  sandbox: EnvironmentSource,
   keysIn: (region: QueueRegion) => SigningKeyPair,
   database?: string,
 ): Record<string, string> {
@@ -32,7 +36,7 @@ interface StorePlace {
  * `main`. For an added database, it is `{tenant}/{database}/default`.
  */
 function redisUrlOf(
-  { options: { urls, name = 'main' } }: SandboxParts,
+  { options: { urls, name = 'main' } }: EnvironmentSource,
   { token, database }: StorePlace,
 ): { REDIS_URL?: string } {
   const redis = urls?.redis
@@ -47,11 +51,11 @@ function redisUrlOf(
 
 function environmentIn(
   { environment }: Dialect,
-  { queue, urls, tokens }: SandboxParts,
+  { policy, urls, tokens }: EnvironmentSource,
   store: StorePlace,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
-  const { current, next } = queue.signingKeys
+  const { current, next } = keysIn(homeRegionOf(policy))
   const env: Record<string, string> = {}
   for (const name of environment.storeUrl) env[name] = store.url
   for (const name of environment.storeToken) env[name] = store.token

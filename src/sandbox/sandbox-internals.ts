@@ -13,6 +13,8 @@ export interface SandboxOrigin {
 
 /** Members of a sandbox for other code of this package. They are hidden from users. */
 export interface SandboxInternals {
+  /** Returns whether the sandbox has a core. The first use after its creation or a reset creates the core. */
+  isUsed(): boolean
   /** Returns the journal, or `undefined` if the sandbox has none. */
   journal(): InputJournal | undefined
   beginning(): SandboxOrigin

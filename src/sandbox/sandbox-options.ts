@@ -1,4 +1,4 @@
-import type { ClockMode } from '../kernel/clock.js'
+import { type ClockMode, checkClockMode } from '../kernel/clock-mode.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames, didYouMean, type OptionNames, unknownOptions } from '../kernel/nearest-name.js'
 import { shownValue } from '../kernel/shown-value.js'
@@ -142,8 +142,10 @@ function checkDialect(dialect: Dialect): void {
     checkOptionNames(`dialect.${name}`, dialect[name as 'packages'], Object.keys(part))
 }
 
-function checkStart({ clock, startAt }: SandboxOptions): void {
-  if (clock !== 'real' || startAt === undefined) return
+function checkStart({ clock = 'manual', startAt }: SandboxOptions): void {
+  checkClockMode(clock)
+  if (startAt === undefined) return
+  if (clock !== 'real') return void instant(startAt)
   throw new TypeError(
     `startAt must be omitted with clock: 'real', which uses system time (got ${iso(instant(startAt))}). Use clock: 'manual' or 'auto', or omit startAt.`,
   )

@@ -32,6 +32,7 @@ import { fetchThrough } from '../protocol/web.js'
 import { type Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
 import type { RoomForResponses } from '../queue/destinations/network.js'
 import type { Queue } from '../queue/direct-queue.js'
+import type { SigningKeyPair } from '../queue/signing/signing.js'
 import { carryFailure } from '../report/failure.js'
 import { replayLines } from '../report/failure-text.js'
 import type { Traffic } from '../report/traffic-view.js'
@@ -50,7 +51,7 @@ import {
   presentTokens,
   type SandboxCore,
 } from './core.js'
-import { credentialsOf, type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
+import { credentialsOf, keysOf, type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import type { StoreDatabase } from './databases.js'
 import { replaceDestinations } from './fork-destinations.js'
 import { replayOf } from './journal-replay.js'
@@ -121,7 +122,10 @@ export class Sandbox {
   #takesRealMgmt = true
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
-  #world: SandboxCore
+  /** The core, or `undefined` until it is first used after the creation or a reset. */
+  #core: SandboxCore | undefined
+  /** Whether the sandbox was disposed before it had a core. */
+  #isDisposed = false
   /** Account of the memory of all forks. A fork uses the account of its original sandbox. */
   #forks: Account
   #isFork = false
@@ -152,6 +156,7 @@ export class Sandbox {
       )
     }
     sandboxInternals.attach(this, {
+      isUsed: () => this.#core !== undefined,
       journal: () => this.#world.journal,
       beginning: () => this.#beginning,
       placeOf: (instant) => ({ world: this.#renewed, ...cutAt(instant, this.#world, this.#renewed) }),
@@ -173,12 +178,26 @@ export class Sandbox {
     this.#relocate = relocator(this.urls, this.urls, realMgmtUrls)
     this.#initialTokens = tokensOf(options)
     this.#seal = sealOf(options)
-    this.#world = this.#build()
+    this.#core = this.#coreBeforeUse()
+  }
+
+  /** Returns a core if it must exist before it is used: a real clock starts now, and so does a store elsewhere. */
+  #coreBeforeUse(): SandboxCore | undefined {
+    return this.options.clock === 'real' || this.#elsewhere !== undefined ? this.#build() : undefined
+  }
+
+  /** Returns the core. The first use creates it, so that a test that does not use its sandbox does not pay for it. */
+  get #world(): SandboxCore {
+    if (this.#core !== undefined) return this.#core
+    this.#core = this.#build()
+    if (this.#isDisposed) disposeCore(this.#core)
+    return this.#core
   }
 
   /** Tokens that clients authenticate with. `store.resetPassword()` replaces the tokens of the data store. */
   get tokens(): SandboxTokens {
-    const [first, ...added] = this.#world.databases
+    if (this.#core === undefined) return this.#initialTokens
+    const [first, ...added] = this.#core.databases
     const databases = Object.fromEntries(added.map((database) => [database.name, presentTokens(database)]))
     return { ...this.#initialTokens, ...presentTokens(first), databases }
   }
@@ -277,7 +296,7 @@ export class Sandbox {
    * @example Object.assign(process.env, sandbox.env)
    */
   get env(): Readonly<Record<string, string>> {
-    return environmentOf(this, (region) => this.#world.regions.keysIn(region))
+    return environmentOf(this, (region) => this.#keysIn(region))
   }
 
   /**
@@ -290,7 +309,11 @@ export class Sandbox {
    */
   envFor(options: { readonly database: string }): Readonly<Record<string, string>> {
     checkOptionNames('sandbox.envFor()', options, { database: true })
-    return environmentOf(this, (region) => this.#world.regions.keysIn(region), this.#databaseAt(options.database).name)
+    return environmentOf(this, (region) => this.#keysIn(region), this.#databaseAt(options.database).name)
+  }
+
+  #keysIn(region: QueueRegion): SigningKeyPair {
+    return this.#core?.regions.keysIn(region) ?? keysOf(region, homeRegionOf(this.policy), this.options)
   }
 
   /**
@@ -417,7 +440,7 @@ export class Sandbox {
    */
   reset(): void {
     this.#loads = 0
-    this.#replace(this.#build(), 'reset')
+    this.#replace(this.#coreBeforeUse(), 'reset')
   }
 
   /**
@@ -630,8 +653,8 @@ export class Sandbox {
     const told = (sentence: string): void => {
       if (!isQuiet) warn(sentence)
     }
-    disposeCore(this.#world)
-    this.#world = this.#filled(start, { ...options, onWarning: told })
+    if (this.#core !== undefined) disposeCore(this.#core)
+    this.#core = this.#filled(start, { ...options, onWarning: told })
     // The gate closes after many responses, so that an app that awaits responses in a loop cannot block the host. A
     // replay has no such app, so the gate must stay open.
     const { every } = this.#gate
@@ -689,10 +712,13 @@ export class Sandbox {
     return this.options.clock === 'real' ? undefined : (this.options.startAt ?? defaultStart)
   }
 
-  #replace(world: SandboxCore, by: 'reset' | 'load'): void {
-    disposeCore(this.#world)
-    this.#world.replacement.happened(by)
-    this.#world = world
+  #replace(core: SandboxCore | undefined, by: 'reset' | 'load'): void {
+    if (this.#core !== undefined) {
+      disposeCore(this.#core)
+      this.#core.replacement.happened(by)
+    }
+    this.#core = core
+    this.#isDisposed = false
     this.#renewed++
     for (const renewed of [...this.#renewals]) renewed(by)
   }
@@ -753,7 +779,8 @@ export class Sandbox {
    */
   dispose(): void {
     while (this.#disposals.length > 0) this.#disposals.pop()!()
-    disposeCore(this.#world)
+    if (this.#core === undefined) this.#isDisposed = true
+    else disposeCore(this.#core)
   }
 
   [Symbol.dispose](): void {
