@@ -24,6 +24,7 @@ export const deferredParts: Readonly<Record<string, readonly string[]>> = {
   ],
   explanations: ['src/queue/explain/explain.ts', 'src/queue/explain/forecast.ts', 'src/workflow/explain-run.ts'],
   past: ['src/sandbox/journal-replay.ts', 'src/sandbox/past-sandbox.ts', 'src/sandbox/as-of.ts'],
+  queue: ['src/sandbox/region-of.ts'],
   reports: [
     'src/report/describe.ts',
     'src/report/failure-text.ts',
@@ -37,6 +38,7 @@ export const deferredParts: Readonly<Record<string, readonly string[]>> = {
     'src/report/trace.ts',
   ],
   snapshots: ['src/store/dump/snapshot.ts'],
+  statistics: ['src/stats/rest/stats-endpoints.ts'],
   scenarios: ['src/scenarios/scenario.ts', 'src/scenarios/scenario-steps.ts'],
 }
 
@@ -186,7 +188,9 @@ function loader(name: string, needs: readonly Need[]): string {
     return `import { ${bindings.join(', ')} } from '${from}'`
   })
   const given = needs.map(({ imported, isNamespace }, at) => {
-    const values = imported.map((each, member) => (isNamespace ? `${each}: need${at}_${member}` : `need${at}_${member}`))
+    const values = imported.map((each, member) =>
+      isNamespace ? `${each}: need${at}_${member}` : `need${at}_${member}`,
+    )
     return isNamespace ? `{ ${values.join(', ')} }` : values[0]
   })
   return [
@@ -249,7 +253,8 @@ function membersOf(namespace: string, program: Program): readonly string[] {
       if (name === namespace) uses++
     },
     MemberExpression: ({ object, property, computed }) => {
-      if (object.type !== 'Identifier' || object.name !== namespace || computed || property.type !== 'Identifier') return
+      if (object.type !== 'Identifier' || object.name !== namespace || computed || property.type !== 'Identifier')
+        return
       memberUses++
       members.add(property.name)
     },

@@ -81,7 +81,8 @@ export async function buildModules(): Promise<void> {
   const shared = {
     input: Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, `./${source}`])),
     platform: 'neutral',
-    external: (id: string) => id === '#parts' || /^node:/.test(id) || packages.some((name) => id === name || id.startsWith(`${name}/`)),
+    external: (id: string) =>
+      id === '#parts' || /^node:/.test(id) || packages.some((name) => id === name || id.startsWith(`${name}/`)),
     resolve: { alias: workspaceEntries },
     transform: { target: ['es2023', 'node22'] },
     // Only what extends `expect` has side effects.

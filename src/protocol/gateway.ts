@@ -21,7 +21,8 @@ export interface GatewayOptions {
   readonly dialect: Dialect
   /** Receives one warning for each kind of name that the dialect of the sandbox does not accept. */
   readonly warn?: ((sentence: string) => void) | undefined
-  readonly services: readonly Service[]
+  /** Returns the service to which a URL belongs, the same object for each URL of a service. */
+  serviceAt(location: ServiceUrl): Service
   readonly clock: Clock
   readonly traffic: TrafficLog
   /** Records requests, so that they can be replayed. */
@@ -29,10 +30,8 @@ export interface GatewayOptions {
   readonly faults?: FaultSource | undefined
   /** Function that explains why a token was rejected. The explanation becomes a note in the entry of the request. */
   readonly explainToken?: ExplainsToken | undefined
-  /** Home region, whose queue is one of `services`, and a function that returns the queue of the other region. */
-  readonly regions?: { readonly home: QueueRegion; serviceAt(region: QueueRegion): Service } | undefined
-  /** The data store of each added database. The first database is one of `services`. */
-  readonly databases?: ReadonlyMap<string, Service> | undefined
+  /** The region whose requests are logged without a region. */
+  readonly homeRegion?: QueueRegion | undefined
 }
 
 /** Returns a message that says where an unknown token probably comes from, or `undefined`. */
@@ -51,10 +50,7 @@ export function createGateway(options: GatewayOptions): Exchange {
   const tokens = tokenParameters(options.dialect)
   const asked = new LatestHeaders()
   const answered = new LatestHeaders()
-  const routes = new Map<ServiceName, Routes>(options.services.map((service) => [service.name, new Routes(service)]))
-  const databases = new Map([...(options.databases ?? [])].map(([name, service]) => [name, new Routes(service)]))
-  const { home } = options.regions ?? {}
-  let away: Routes | undefined
+  const routes = new Map<Service, Routes>()
   return (call) => {
     const location = options.locate(call.url)
     if (location === undefined) {
@@ -81,10 +77,10 @@ export function createGateway(options: GatewayOptions): Exchange {
     location: ServiceUrl,
     waiting: Waiting,
   ): RawResponse | Promise<RawResponse> {
-    const { traffic, clock, journal } = options
+    const { traffic, clock, journal, homeRegion } = options
     const number = journal?.request(call, body)
-    const { region, database } = location
-    const elsewhere = region === undefined || region === home ? undefined : region
+    const { region } = location
+    const elsewhere = homeRegion === undefined || region === homeRegion ? undefined : region
     const entry = traffic.keeps ? logRequest(call, body, { ...location, region: elsewhere }) : undefined
     const routed = new RoutedRequest(call, body, location, hearing, entry?.seq ?? 0, journal, number)
     const finish = (given: RawResponse): RawResponse => {
@@ -110,12 +106,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       throw error
     }
     const later = (served: Promise<RawResponse>): Promise<RawResponse> => gateOf(clock).after(served, finish, fail)
-    const target =
-      database !== undefined
-        ? databases.get(database)!
-        : elsewhere === undefined
-          ? routes.get(location.service)!
-          : routesAt(elsewhere)
+    const target = routesFor(options.serviceAt(location))
     target.route(routed)
     const { faults } = options
     const struck =
@@ -146,17 +137,19 @@ export function createGateway(options: GatewayOptions): Exchange {
     if (note !== undefined) entry.note = note
   }
 
-  /** Returns the routes of the queue of a region that is not the home region. */
-  function routesAt(region: QueueRegion): Routes {
-    if (options.regions === undefined) return routes.get('queue')!
-    away ??= new Routes(options.regions.serviceAt(region))
-    return away
+  function routesFor(service: Service): Routes {
+    let found = routes.get(service)
+    if (found === undefined) {
+      found = new Routes(service)
+      routes.set(service, found)
+    }
+    return found
   }
 
   function logRequest(call: RawRequest, body: Bytes, { service, region, database }: ServiceUrl): Received {
     const url = call.url.includes('token=') ? call.url.replace(tokens, '$1***') : call.url
     const entry = new Received(service, call.method, url, asked.once(call.headers.map(withoutCredentials)), body)
-    if (region !== undefined && options.regions !== undefined) entry.region = region
+    if (region !== undefined) entry.region = region
     if (database !== undefined) entry.database = database
     options.traffic.adopt(entry)
     return entry

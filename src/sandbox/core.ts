@@ -15,6 +15,7 @@ import type { Hints } from '../kernel/hints.js'
 import { InputJournal } from '../kernel/input-journal.js'
 import { InputRecorder } from '../kernel/input-recorder.js'
 import { type Instant, instant } from '../kernel/instant.js'
+import { once } from '../kernel/once.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { Replacement } from '../kernel/replacement.js'
 import { SandboxDisposed } from '../kernel/running-task.js'
@@ -27,9 +28,7 @@ import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
 import { Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
 import { leastParallel, Network, ownRoom, type RoomForResponses } from '../queue/destinations/network.js'
-import { Queue } from '../queue/direct-queue.js'
-import { QueueEngine } from '../queue/queue-engine.js'
-import { queueService } from '../queue/rest/queue-endpoints.js'
+import type { Queue } from '../queue/direct-queue.js'
 import { planOf } from '../queue/settings/queue-plan.js'
 import { runsOf } from '../report/run-lifecycles.js'
 import { runText } from '../report/run-text.js'
@@ -53,15 +52,12 @@ import { storeService } from '../store/rest/store-endpoints.js'
 import type { RestStore } from '../store/rest/store-front.js'
 import { StoreEngine } from '../store/store-engine.js'
 import { storeInternals } from '../store/store-internals.js'
-import { Workflow } from '../workflow/direct-workflows.js'
-import { workflowEndpoints } from '../workflow/rest/workflow-endpoints.js'
-import { WorkflowEngine } from '../workflow/workflow-engine.js'
 import { type DatabaseTokens, keysOf, type SandboxTokens, secretDraws, secretTokens } from './credentials.js'
 import { type DatabasePlan, databasePlans, type StoreDatabase } from './databases.js'
-import { queueDialectsOf } from './queue-dialects.js'
-import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
+import { regionOf } from './region-of.js'
+import { homeRegionOf, Regions } from './regions.js'
 import type { SandboxDump } from './sandbox-dump.js'
-import { type SandboxOptions, signatureWindowOf } from './sandbox-options.js'
+import type { SandboxOptions } from './sandbox-options.js'
 
 /** The parts of a sandbox that a reset or load replaces. */
 export interface SandboxCore {
@@ -191,15 +187,12 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   accompany(clock, { log: traffic, ...(journal && { journal }) })
   const stats = statisticsOf(plan, base, regions, databases)
   const elsewhere = plan.elsewhere?.(first.service as Service<RestStore, User>)
-  const services = [
-    elsewhere?.service ?? first.service,
-    regions.home.service,
-    statsService(stats, {
-      user: plan.tokens.mgmtUser,
-      key: plan.tokens.mgmtKey,
-      account: accountOf(plan, base, databases),
-    }),
-  ] as Service[]
+  const account = accountOf(plan, base, databases)
+  const { mgmtUser: user, mgmtKey: key } = plan.tokens
+  const services = {
+    store: (elsewhere?.service ?? first.service) as Service,
+    stats: once(() => statsService(stats, { user, key, account }) as Service),
+  }
   const exchange = gatewayOf(plan, base, { faults, regions, databases, services })
   elsewhere?.attach(store)
   const views: Traffic[] = []
@@ -219,7 +212,9 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
     traffic: view,
     store,
     ...outside,
-    queue: regions.home.queue,
+    get queue() {
+      return regions.home.queue
+    },
     regions,
     stats,
     exchange,
@@ -237,7 +232,7 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
 }
 
 /** Parts of the core that must exist before the other parts are created. */
-interface Base {
+export interface Base {
   readonly clock: Clock
   readonly random: Random
   /** Returns the SCAN cursors of a database, whose random streams have this addition to their names. */
@@ -283,7 +278,7 @@ function journalOf(clock: Clock, traffic: TrafficLog): InputJournal {
 }
 
 /** Fault rules, and the parts through which the sandbox reaches other hosts. */
-type Outside = Pick<SandboxCore, 'destinations' | 'outbound' | 'faults'>
+export type Outside = Pick<SandboxCore, 'destinations' | 'outbound' | 'faults'>
 
 function outsideOf(plan: CorePlan, base: Base): Outside {
   const { clock, random, traffic } = base
@@ -391,20 +386,26 @@ function gatewayOf(
     regions,
     databases: [, ...added],
     services,
-  }: Pick<SandboxCore, 'faults' | 'regions' | 'databases'> & { readonly services: readonly Service[] },
+  }: Pick<SandboxCore, 'faults' | 'regions' | 'databases'> & {
+    readonly services: { readonly store: Service; readonly stats: () => Service }
+  },
 ): Exchange {
+  const stores = new Map(added.map(({ name, service }) => [name, service]))
   return createGateway({
     locate,
     dialect,
     warn: warnOf(options),
-    services,
+    serviceAt({ service, region, database }) {
+      if (service === 'queue') return regions.at(region ?? regions.homeName).service
+      if (service === 'stats') return services.stats()
+      return database === undefined ? services.store : stores.get(database)!
+    },
+    homeRegion: regions.homeName,
     clock,
     traffic,
     faults,
     journal,
     explainToken,
-    regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
-    databases: new Map(added.map(({ name, service }) => [name!, service])),
   })
 }
 
@@ -424,7 +425,11 @@ function contextOf(
     ...(dialect.both === undefined && { headerPrefix: dialect.headerPrefix }),
     addresses: added.length === 0 ? others : { ...others, databases: urls },
     secrets: () => secretsOf(tokens, databases, regions),
-    world: () => ({ realHostRequests: strays(), ...outside, workflows: regions.used.map(({ workflow }) => workflow) }),
+    world: () => ({
+      realHostRequests: strays(),
+      ...outside,
+      workflows: regions.created.map(({ workflow }) => workflow),
+    }),
     store,
     spend: () => sumOfCosts(databases.map((database) => database.store.cost())),
     followed: () => clock.isFollowed,
@@ -553,44 +558,4 @@ function destinationsOf(
     destinationsInternals.of(destinations).serveOwn(`${address}/*`, answer, room === undefined ? undefined : 'in turn')
   }
   return destinations
-}
-
-/** Parts of the core that both regions use. */
-interface Shared extends Base, Outside {
-  readonly story: (runId: string) => string
-}
-
-function regionOf(
-  { name, stream, traffic, read, keys }: RegionPlan,
-  { options, dialect, policy, tokens }: CorePlan,
-  base: Shared,
-): Region {
-  const { clock, random, destinations, faults, draws, story } = base
-  const engine = new QueueEngine({
-    clock,
-    random: random.fork(`queue${stream}`),
-    traffic,
-    policy,
-    words: queueDialectsOf(dialect),
-    destinations,
-    keys,
-    keyDraws: stream === '' ? draws : draws?.fork(stream),
-    signing: { window: signatureWindowOf(options) },
-    faults,
-    region: name,
-  })
-  const workflows = new WorkflowEngine({ queue: engine, clock, random: random.fork(`workflow${stream}`), traffic })
-  const service = queueService(engine, {
-    token: tokens.queue,
-    readOnlyToken: tokens.queueReadonly,
-    more: workflowEndpoints(workflows),
-  }) as Service
-  const isHome = stream === ''
-  const queue = new Queue(engine, read, new InputRecorder(base, isHome ? 'queue' : ['queueIn', name]))
-  const workflow = new Workflow(
-    workflows,
-    { clock, story },
-    new InputRecorder(base, isHome ? 'workflow' : ['workflowIn', name]),
-  )
-  return { name, engine, queue, workflow, service }
 }

@@ -301,7 +301,7 @@ export function withoutCredentials(
         }),
       ),
     }),
-    queue: { ...dump.queue, keys: { ...regions.keysIn(regions.home.name), former: [] } },
+    queue: { ...dump.queue, keys: { ...regions.keysIn(regions.homeName), former: [] } },
     ...(dump.regions && {
       regions: Object.fromEntries(
         queueRegions.flatMap((name) => {

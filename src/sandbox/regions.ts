@@ -56,15 +56,16 @@ export function checkedRegion(given: unknown): QueueRegion {
 
 /**
  * The two regions of a sandbox. They share its clock, random source, destinations, faults and log.
- * The second region is created when it is first used, because most sandboxes never need it.
+ * Each is created when it is first used, because many sandboxes need no queue, and most never need the second region.
  */
 export class Regions {
-  readonly home: Region
+  readonly homeName: QueueRegion
   readonly #build: (plan: RegionPlan) => Region
   readonly #traffic: TrafficLog
   readonly #keysOf: (name: QueueRegion) => SigningKeyPair
   /** Called when the second region is created, once per region, with the log of that region. */
   onSplit: (log: TrafficLog) => void = () => {}
+  #home: Region | undefined
   #away: Region | undefined
   #homeView: TrafficLog | undefined
 
@@ -77,16 +78,32 @@ export class Regions {
     this.#build = build
     this.#traffic = traffic
     this.#keysOf = keysOf
-    this.home = build({ name: home, stream: '', traffic, read: () => this.#homeView ?? traffic, keys: keysOf(home) })
+    this.homeName = home
   }
 
-  /** Regions that were used. The home region is the first. */
+  get home(): Region {
+    this.#home ??= this.#build({
+      name: this.homeName,
+      stream: '',
+      traffic: this.#traffic,
+      read: () => this.#homeView ?? this.#traffic,
+      keys: this.#keysOf(this.homeName),
+    })
+    return this.#home
+  }
+
+  /** The home region, and the second region if it was used. */
   get used(): readonly Region[] {
     return this.#away === undefined ? [this.home] : [this.home, this.#away]
   }
 
+  /** Regions that exist: no request or test needed the others yet. */
+  get created(): readonly Region[] {
+    return [this.#home, this.#away].filter((region) => region !== undefined)
+  }
+
   at(name: QueueRegion): Region {
-    if (name === this.home.name) return this.home
+    if (name === this.homeName) return this.home
     if (this.#away === undefined) {
       const traffic = new RegionTraffic(this.#traffic, name)
       this.#homeView = new RegionTraffic(this.#traffic, undefined)
@@ -97,18 +114,20 @@ export class Regions {
   }
 
   keysIn(name: QueueRegion): SigningKeyPair {
-    return this.used.find((region) => region.name === name)?.engine.keys.pair() ?? this.#keysOf(name)
+    return this.created.find((region) => region.name === name)?.engine.keys.pair() ?? this.#keysOf(name)
   }
 
   /** Every present and former signing key of both regions. */
   get secrets(): readonly string[] {
-    const built = this.used.flatMap(({ engine: { keys } }) => [keys.current, keys.next, ...keys.former])
-    if (this.#away !== undefined) return built
-    const { current, next } = this.#keysOf(awayFrom(this.home.name))
-    return [...built, current, next]
+    return [this.homeName, awayFrom(this.homeName)].flatMap((name) => {
+      const keys = this.created.find((region) => region.name === name)?.engine.keys
+      if (keys !== undefined) return [keys.current, keys.next, ...keys.former]
+      const { current, next } = this.#keysOf(name)
+      return [current, next]
+    })
   }
 
   get deadLetters(): number {
-    return this.used.reduce((sum, { engine }) => sum + engine.courier.deadLetters.size, 0)
+    return this.created.reduce((sum, { engine }) => sum + engine.courier.deadLetters.size, 0)
   }
 }

@@ -22,10 +22,11 @@ export function statsWorld(
   const clock = new Clock({ startAt: Date.parse(startAt) })
   const traffic = new TrafficLog({ now: () => clock.now() })
   const statistics = new Stats({ traffic, now: () => clock.now(), ...options })
+  const service = statsService(statistics, account) as unknown as Service
   const exchange = createGateway({
     locate: locator(sandboxUrlsOf()),
     dialect: dialectOf(words),
-    services: [statsService(statistics, account) as unknown as Service],
+    serviceAt: () => service,
     clock,
     traffic,
   })

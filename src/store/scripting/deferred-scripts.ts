@@ -1,5 +1,5 @@
-import { Scripts } from './scripts.js'
 import type { ScriptStore } from './redis-library.js'
+import { Scripts } from './scripts.js'
 
 /** Creates the scripts and functions of a store. */
 export function createScripts(store: ScriptStore): Scripts {

@@ -24,8 +24,8 @@ import type { Reply } from '../command/reply.js'
 import { listOf, tableWith } from './conversion.js'
 import { constants, redisLibraryOfFunctions, type ScriptHost } from './redis-library.js'
 import * as refuse from './script-errors.js'
-import { registeringFailed } from './script-failures.js'
 import { inScript } from './script-errors.js'
+import { registeringFailed } from './script-failures.js'
 import { flagsOf, isFlag, isName, noFlags, readLibrary, type ScriptFlags } from './shebang.js'
 
 /** Chunk name of libraries, as in redis: positions begin with `user_function:2:`. */

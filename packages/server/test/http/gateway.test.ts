@@ -90,10 +90,12 @@ let exchange: Exchange
 beforeEach(() => {
   clock = new Clock({ startAt: 0 })
   traffic = new TrafficLog({ now: () => clock.now() })
+  const queue = toy('queue', endpoints)
+  const stats = toy('stats', [endpoint('GET', '/v2/queue/stats/:id')])
   exchange = createGateway({
     locate: locator(sandboxUrlsOf()),
     dialect: upstashDialect,
-    services: [toy('queue', endpoints), toy('stats', [endpoint('GET', '/v2/queue/stats/:id')])],
+    serviceAt: ({ service }) => (service === 'queue' ? queue : stats),
     clock,
     traffic,
   })
@@ -230,11 +232,11 @@ describe('errors', () => {
 describe('HEAD', () => {
   test('gets a response without a body', async () => {
     const table = [endpoint(['GET', 'HEAD'], '/v2/both', () => json('body'))]
-    const services = [toy('queue', table)]
+    const service = toy('queue', table)
     const asking = createGateway({
       locate: locator(sandboxUrlsOf()),
       dialect: upstashDialect,
-      services,
+      serviceAt: () => service,
       clock,
       traffic,
     })
