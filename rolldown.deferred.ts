@@ -14,17 +14,9 @@ export const deferredParts: Readonly<Record<string, readonly string[]>> = {
   scripts: ['src/store/scripting/deferred-scripts.ts'],
   commands: ['src/store/commands/rare-commands.ts'],
   cron: ['src/kernel/cron.ts'],
-  dumps: [
-    'src/sandbox/sandbox-dump.ts',
-    'src/sandbox/rebase-time.ts',
-    'src/queue/dump/load-queue.ts',
-    'src/queue/dump/queue-dump.ts',
-    'src/workflow/loaded-runs.ts',
-    'src/workflow/dumped-runs.ts',
-  ],
-  explanations: ['src/queue/explain/explain.ts', 'src/queue/explain/forecast.ts', 'src/workflow/explain-run.ts'],
+  dumps: ['src/sandbox/sandbox-dump.ts', 'src/sandbox/rebase-time.ts'],
   past: ['src/sandbox/journal-replay.ts', 'src/sandbox/past-sandbox.ts', 'src/sandbox/as-of.ts'],
-  queue: ['src/sandbox/region-of.ts'],
+  queue: ['src/sandbox/region-of.ts', 'src/queue/dump/load-queue.ts', 'src/workflow/run-messages.ts'],
   reports: [
     'src/report/describe.ts',
     'src/report/failure-text.ts',
@@ -270,7 +262,6 @@ function membersOf(namespace: string, program: Program): readonly string[] {
  * faster. They are only in strings and regular expressions.
  */
 export function escaped(code: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII begins with them.
   return code.replace(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 

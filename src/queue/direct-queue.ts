@@ -5,7 +5,6 @@ import { type DurationText, formatDuration, parseDuration } from '../kernel/dura
 import { headerOf } from '../kernel/http.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { type Instant, instant } from '../kernel/instant.js'
-import { internals } from '../kernel/internals.js'
 import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import { shownValue } from '../kernel/shown-value.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
@@ -19,6 +18,7 @@ import { type Forecast, forecastsOf } from './explain/forecast.js'
 import type { Message } from './message/message.js'
 import type { UrlGroup, UrlGroupEndpoint } from './publish/url-groups.js'
 import type { QueueEngine } from './queue-engine.js'
+import { engineOf, queueInternals } from './queue-internals.js'
 import type { Schedule } from './schedules/schedule.js'
 import type { RawSettings } from './settings/message-settings.js'
 import { publishOptions } from './settings/publish-options.js'
@@ -187,10 +187,6 @@ export type PublishResult<To extends string, M> = To extends `${string}/${string
 
 const noOverrides: RawSettings = new Map()
 
-const { attach, of } = internals<Queue, QueueEngine>('queue')
-
-export const engineOf: (queue: Queue) => QueueEngine = of
-
 export type QueueEffects = MethodEffects<
   Queue,
   {
@@ -231,7 +227,7 @@ export class Queue {
    * @internal
    */
   constructor(engine: QueueEngine, read: () => TrafficLog = () => engine.traffic, inputs: InputRecorder = unrecorded) {
-    attach(this, engine)
+    queueInternals.attach(this, engine)
     this.#read = read
     this.#inputs = inputs
     this.#schedules = new DirectSchedules(engine, inputs.below('schedules'))

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { invalidDump, isPortable, shortened } from '../kernel/dump-problems.js'
 import { endOfTime } from '../kernel/instant.js'
+import { once } from '../kernel/once.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
-import { queueSchema } from '../queue/dump/load-queue.js'
+import { dumpedQueueSchema } from '../queue/dump/load-queue.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
 import { areOurs, ledgerSchema, storeLedgerSchema } from '../stats/ledger-schema.js'
 import type { Stats } from '../stats/statistics.js'
@@ -77,29 +78,32 @@ const databaseEntries = {
   countedStore: v.exactOptional(storeLedgerSchema),
 }
 
-const shape: v.GenericSchema<unknown, SandboxDump> = v.pipe(
-  v.object({
-    format: v.literal('stuntdouble/sandbox'),
-    version: v.picklist([1, 2, 3]),
-    seal: v.exactOptional(v.string()),
-    now: v.pipe(v.number(), v.minValue(-endOfTime), v.maxValue(endOfTime)),
-    loads: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e9)),
-    ...databaseEntries,
-    queue: queueSchema,
-    regions: v.exactOptional(v.record(v.picklist(queueRegions), queueSchema)),
-    counted: ledgerSchema,
-    databases: v.exactOptional(v.record(v.string(), v.object(databaseEntries))),
-  }),
-  // Code that knows only version 1 ignores `regions` and `databases`. It would lose them, so a dump with one of them
-  // must have a later version.
-  v.forward(
-    v.check(
-      (dump) => dump.version === versionOf(dump),
-      'version must be 3 if the dump has added databases, otherwise 2 if it has two regions, otherwise 1',
+const shape = once((): v.GenericSchema<unknown, SandboxDump> => {
+  const queueSchema = dumpedQueueSchema()
+  return v.pipe(
+    v.object({
+      format: v.literal('stuntdouble/sandbox'),
+      version: v.picklist([1, 2, 3]),
+      seal: v.exactOptional(v.string()),
+      now: v.pipe(v.number(), v.minValue(-endOfTime), v.maxValue(endOfTime)),
+      loads: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e9)),
+      ...databaseEntries,
+      queue: queueSchema,
+      regions: v.exactOptional(v.record(v.picklist(queueRegions), queueSchema)),
+      counted: ledgerSchema,
+      databases: v.exactOptional(v.record(v.string(), v.object(databaseEntries))),
+    }),
+    // Code that knows only version 1 ignores `regions` and `databases`. It would lose them, so a dump with one of them
+    // must have a later version.
+    v.forward(
+      v.check(
+        (dump) => dump.version === versionOf(dump),
+        'version must be 3 if the dump has added databases, otherwise 2 if it has two regions, otherwise 1',
+      ),
+      ['version'],
     ),
-    ['version'],
-  ),
-)
+  )
+})
 
 /** Returns the format version of a dump with these parts. */
 export function versionOf({ regions, databases }: Pick<SandboxDump, 'regions' | 'databases'>): SandboxDump['version'] {
@@ -119,7 +123,7 @@ export interface Loader {
  * @throws TypeError when the dump is invalid, or has another home region or other databases than the loading sandbox
  */
 export function checkDump(given: unknown, loader?: Loader): asserts given is SandboxDump {
-  const parsed = v.safeParse(shape, given)
+  const parsed = v.safeParse(shape(), given)
   if (!parsed.success) {
     const [issue] = parsed.issues
     throw invalidDump('a sandbox', { place: v.getDotPath(issue), reason: issue.message })

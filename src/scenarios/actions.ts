@@ -1,7 +1,7 @@
 import { type Bytes, fromBase64, utf8 } from '../kernel/bytes.js'
 import type { DeadLetter } from '../queue/delivery/callbacks-and-dead-letters.js'
-import { engineOf } from '../queue/direct-queue.js'
 import type { Message } from '../queue/message/message.js'
+import { engineOf } from '../queue/queue-internals.js'
 import { targetOf } from '../queue/settings/url.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import { recordInternal } from '../sandbox/sandbox-internals.js'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { engineOf } from '../queue/direct-queue.js'
+import { engineOf } from '../queue/queue-internals.js'
 import { recordInternal } from '../sandbox/sandbox-internals.js'
 import { searchLoading } from '../store/search/load-search.js'
 import { storeInternals } from '../store/store-internals.js'

@@ -1,7 +1,6 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { text } from '../kernel/bytes.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
-import { internals } from '../kernel/internals.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { fieldsOf, ReadonlyView } from '../kernel/views.js'
 import type { BulkAction } from '../queue/bulk-actions.js'
@@ -12,16 +11,10 @@ import { explainRun } from './explain-run.js'
 import { historyOfRun, type RunHistory, type RunHistoryOptions } from './run-history.js'
 import { type EventStub, eventBytes, jsonOf, quoted, type StubError } from './stubs.js'
 import type { WorkflowEngine } from './workflow-engine.js'
+import { workflowInternals } from './workflow-internals.js'
 import type { VendorRunState, WorkflowRunState } from './workflow-run.js'
 
-interface WorkflowInternals {
-  readonly engine: WorkflowEngine
-  readonly course: RunAdvancer
-}
-
-const { attach, of } = internals<Workflow, WorkflowInternals>('workflows')
-
-export const workflowsOf = (workflow: Workflow): WorkflowEngine => of(workflow).engine
+const { attach, of } = workflowInternals
 
 export type WorkflowsEffects = MethodEffects<
   Workflow,

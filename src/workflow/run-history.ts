@@ -3,7 +3,7 @@ import type { HeaderList } from '../kernel/http.js'
 import { isSecretName } from '../secrets/secret-names.js'
 import { hidden } from '../secrets/secret-shapes.js'
 import { SecretTexts } from '../secrets/texts.js'
-import { StepMessage } from './run-messages.js'
+import { stepMessageOf } from './run-messages.js'
 import { readStep, writtenStep } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
@@ -87,7 +87,7 @@ const answeredByOthers: ReadonlySet<string> = new Set(['Call', 'Wait', 'WaitForW
 export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHistoryOptions = {}): RunHistory {
   const { settings } = run.configuration
   const redact = secrets ? undefined : settings.redact
-  const delivered = run.entries.filter(({ message: { part } }) => !(part instanceof StepMessage && part.overflows))
+  const delivered = run.entries.filter(({ message }) => !stepMessageOf(message)?.overflows)
   const entries = delivered.map(({ message: { id, body }, callType }, at): RunHistoryEntry => {
     const shown = redact?.body !== true ? body : at === 0 || callType !== 'step' ? ('' as Bytes) : withoutResult(body)
     const entry = { messageId: id, body: toBase64(shown), callType }

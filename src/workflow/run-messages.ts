@@ -410,3 +410,8 @@ function failureOf(run: WorkflowRunState, body: Record<string, unknown>): Record
     workflowCreatedAt: run.createdAt,
   }
 }
+
+/** Returns the part of a message that delivers an entry of a run's list, or `undefined` for other messages. */
+export function stepMessageOf({ part }: Message): StepMessage | undefined {
+  return part instanceof StepMessage ? part : undefined
+}

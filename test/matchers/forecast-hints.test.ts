@@ -2,7 +2,7 @@ import { createSandbox, fault } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { isIdle } from '../../matchers/idle.js'
 import { delivered } from '../../matchers/message-matchers.js'
-import { engineOf } from '../../src/queue/direct-queue.js'
+import { engineOf } from '../../src/queue/queue-internals.js'
 
 // Checks the forecasts in failures: a message is delivered exactly at the time that the hint names.
 

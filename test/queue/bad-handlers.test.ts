@@ -1,6 +1,6 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { engineOf } from '../../src/queue/direct-queue.js'
+import { engineOf } from '../../src/queue/queue-internals.js'
 import { type BadHandler, failing, harmless, stuck } from '../support/bad-handlers.js'
 import { shop } from './world.js'
 

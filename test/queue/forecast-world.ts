@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { createSandbox, type Policy, type Sandbox } from 'stuntdouble'
-import { engineOf } from '../../src/queue/direct-queue.js'
+import { engineOf } from '../../src/queue/queue-internals.js'
 import { createSchedule } from '../../src/scenarios/actions.js'
 
 // Random sandboxes in which messages wait for each other, with the responses of their destinations.

@@ -4,7 +4,7 @@ import type { ClockMode } from '../../src/kernel/clock.js'
 import type { DialectName } from '../../src/protocol/dialect.js'
 import type { RawResponse } from '../../src/protocol/service.js'
 import type { DeliveryHosts } from '../../src/queue/destinations/destinations.js'
-import { engineOf } from '../../src/queue/direct-queue.js'
+import { engineOf } from '../../src/queue/queue-internals.js'
 import { devUsers } from '../../src/queue/signing/public-users.js'
 import type { SignatureWindow } from '../../src/queue/signing/signing.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { playScenario, type Scenario, scenarios } from '../../packages/explore/src/scenarios.js'
 import * as fault from '../../src/faults/constructors.js'
-import { engineOf } from '../../src/queue/direct-queue.js'
+import { engineOf } from '../../src/queue/queue-internals.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { type ExpectationName, expectationNames } from '../../src/scenarios/expectations.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'

@@ -1,6 +1,6 @@
 import { createSandbox, type SandboxDump } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { engineOf } from '../../src/queue/direct-queue.js'
+import { engineOf } from '../../src/queue/queue-internals.js'
 import type { DumpedRun } from '../../src/queue/dump/dumped-run-rows.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'
 

@@ -1,7 +1,7 @@
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import { fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { engineOf } from '../../src/queue/direct-queue.js'
+import { engineOf } from '../../src/queue/queue-internals.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
 type Context = Parameters<Parameters<WorkflowWorld['serve']>[1]>[0]

@@ -114,7 +114,7 @@ const dumpedRows: {
   }),
 }
 
-export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
+const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
   format: v.literal('stuntdouble/queue'),
   version: v.literal(1),
   urlGroups: v.array(dumpedRows.urlGroups),
@@ -425,4 +425,8 @@ function checkPast(queue: QueueEngine, thing: string, happened: string, at: numb
 /** Returns the schemas for one item of each list in a dump. */
 export function dumpedRowSchemas(): typeof dumpedRows {
   return dumpedRows
+}
+
+export function dumpedQueueSchema(): typeof queueSchema {
+  return queueSchema
 }

@@ -2,7 +2,7 @@ import { text } from '../../../../src/kernel/bytes.js'
 import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { StepMessage } from '../../../../src/workflow/run-messages.js'
+import { stepMessageOf } from '../../../../src/workflow/run-messages.js'
 import { effectText, happened, storeEffect } from './crash-effects.js'
 import type { CrashSandbox } from './crash-sandbox.js'
 import type { DeliveryWork } from './crash-work.js'
@@ -108,6 +108,7 @@ function endpointOf({ sandbox }: CrashSandbox, { url }: RawRequest): string | un
 }
 
 /** Returns the steps of the workflow run up to a delivery, as JSON. */
-function listOf({ message: { part } }: Attempt): string {
-  return part instanceof StepMessage ? text(part.run.listUpTo(part.index)) : '[]'
+function listOf({ message }: Attempt): string {
+  const part = stepMessageOf(message)
+  return part !== undefined ? text(part.run.listUpTo(part.index)) : '[]'
 }

@@ -5,7 +5,7 @@ import { headerOf } from '../../../../src/kernel/http.js'
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
-import { StepMessage } from '../../../../src/workflow/run-messages.js'
+import { stepMessageOf } from '../../../../src/workflow/run-messages.js'
 import { readStep, type StepBody } from '../../../../src/workflow/step.js'
 
 // Deliveries of a workflow run, with the effects and submissions of the code that handles them. In a crash plan, the
@@ -121,17 +121,18 @@ export function carriedBy(attempt: Attempt): {
  * delivery contains the same steps.
  */
 export function deliveryPointOf({ message }: Attempt, key: string): string {
-  const { part } = message
+  const part = stepMessageOf(message)
   const isBranch = readStep(message.body)?.targetStep !== undefined
-  if (!(part instanceof StepMessage) || part.index === 0 || isBranch) return key
+  if (part === undefined || part.index === 0 || isBranch) return key
   const steps = part.run.entries.slice(1, part.index + 1).map((entry) => readStep(entry.message.body))
   const finished = steps.flatMap((step) => (step === undefined || step.targetStep !== undefined ? [] : [step.stepId]))
   return `after ${finished.sort((a, b) => a - b).join(' ')}`
 }
 
 /** Returns whether a message delivers a request for settings of a step. A payload could look like such a request. */
-function isSettingsRequest({ part }: Attempt['message']): boolean {
-  return part instanceof StepMessage && part.run.entries[part.index]?.callType === 'stepConfig'
+function isSettingsRequest(message: Attempt['message']): boolean {
+  const part = stepMessageOf(message)
+  return part?.run.entries[part.index]?.callType === 'stepConfig'
 }
 
 /** Returns the number of the step for which a body requests settings. Returns `undefined` for other bodies. */

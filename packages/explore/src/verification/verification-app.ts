@@ -1,7 +1,7 @@
 import type { FixtureOptions } from '../../../../fixtures/fixture-sandbox.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
-import { engineOf } from '../../../../src/queue/direct-queue.js'
+import { engineOf } from '../../../../src/queue/queue-internals.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type Effects, effectsOf } from '../delivery/delivery-effects.js'
 import { type DeliveryHandler, type DeliveryUnderTest, runDelivery } from '../delivery/delivery-run.js'

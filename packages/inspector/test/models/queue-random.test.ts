@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { engineOf } from '../../../../src/queue/direct-queue.js'
+import { engineOf } from '../../../../src/queue/queue-internals.js'
 import { acts, answers, perform, policies, worldOf } from '../../../../test/queue/forecast-world.js'
 import { runs } from '../../../../test/support/effort.js'
 import { isLive, type QueueAt, QueueModel, reasonOf } from '../../src/models/queue-model.js'
