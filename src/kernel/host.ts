@@ -15,7 +15,6 @@ export function hostTime(): number {
 export const hostSetTimeout: typeof globalThis.setTimeout = globalThis.setTimeout
 export const hostClearTimeout: typeof globalThis.clearTimeout = globalThis.clearTimeout
 const hostSetImmediate = (globalThis as { setImmediate?: (run: () => void) => unknown }).setImmediate
-const HostMessageChannel = globalThis.MessageChannel
 
 /** Lets the process exit although the timer is pending. */
 export function unref(timer: unknown): void {
@@ -34,8 +33,10 @@ let turns: Turns | undefined
  * message ports. So this function uses a message port.
  */
 export function hostTurn(): Promise<void> {
-  if (HostMessageChannel === undefined) return new Promise((resolve) => hostSetTimeout(resolve, 0))
-  turns ??= openTurns(new HostMessageChannel())
+  // Node.js loads twenty modules when this global is read, so it is not read when the module loads.
+  const { MessageChannel } = globalThis
+  if (MessageChannel === undefined) return new Promise((resolve) => hostSetTimeout(resolve, 0))
+  turns ??= openTurns(new MessageChannel())
   const { receiver, sender, waiters } = turns
   return new Promise((resolve) => {
     // The port is referenced only while code waits for a turn, so that it does not keep an idle process alive.
