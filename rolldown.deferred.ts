@@ -15,6 +15,24 @@ export const deferredParts: Readonly<Record<string, readonly string[]>> = {
   commands: ['src/store/commands/rare-commands.ts'],
   cron: ['src/kernel/cron.ts'],
   dumps: ['src/sandbox/sandbox-dump.ts', 'src/sandbox/rebase-time.ts'],
+  matchers: [
+    'matchers/asymmetric.ts',
+    'matchers/bulk-action-matchers.ts',
+    'matchers/command-matchers.ts',
+    'matchers/cost-matcher.ts',
+    'matchers/explorations.ts',
+    'matchers/failure/compose-failure.ts',
+    'matchers/idle.ts',
+    'matchers/key-matchers.ts',
+    'matchers/message-matchers.ts',
+    'matchers/outbound-matchers.ts',
+    'matchers/requests.ts',
+    'matchers/run-matchers.ts',
+    'matchers/schedule-matchers.ts',
+    'matchers/sequence.ts',
+    'matchers/signatures.ts',
+  ],
+  pages: ['packages/inspector/page/page-document.ts'],
   past: ['src/sandbox/journal-replay.ts', 'src/sandbox/past-sandbox.ts', 'src/sandbox/as-of.ts'],
   queue: ['src/sandbox/region-of.ts', 'src/queue/dump/load-queue.ts', 'src/workflow/run-messages.ts'],
   reports: [
@@ -38,7 +56,10 @@ export interface DeferredPart {
   readonly name: string
   /** Code of the function that receives a list of what the part needs, and returns the functions of its files. */
   readonly factory: string
-  /** Code of the module that loads the part, and of those that replace its files, by ID. */
+  readonly needs: readonly Need[]
+  /** Published files that the part imports, such as the texts of the inspector. */
+  readonly files: readonly Need[]
+  /** Code that replaces each of its files, by path. */
   readonly stubs: ReadonlyMap<string, string>
 }
 
@@ -83,11 +104,14 @@ export async function buildParts(options: RolldownOptions): Promise<readonly Def
 }
 
 /** Replaces the files through which parts are imported. */
-export function deferring(parts: readonly DeferredPart[]): Plugin {
-  const stubs = new Map(parts.flatMap((part) => [...part.stubs]))
+export function deferring(parts: readonly DeferredPart[], format: Format): Plugin {
+  const stubs = new Map(parts.flatMap((part) => [[loaderOf(part.name), loader(part, format)], ...part.stubs]))
   return {
     name: 'deferring',
-    resolveId: (source) => (stubs.has(source) ? source : undefined),
+    resolveId(source) {
+      if (/^(#|\.\/)parts\//.test(source)) return { id: source, external: true }
+      return stubs.has(source) ? source : undefined
+    },
     load(id) {
       const code = stubs.get(id)
       return code === undefined ? undefined : { code, moduleType: 'js' }
@@ -159,22 +183,23 @@ async function buildPart(name: string, own: ReadonlySet<string>, options: Rolldo
   const bundle = await rolldown({ ...options, input: entryName, plugins: [part, options.plugins] })
   const { output } = await bundle.generate({ format: 'es', codeSplitting: false })
   await bundle.close()
-  const { body, needs, exported } = separated(name, output[0].code)
+  const { body, needs, files, exported } = separated(name, output[0].code)
   const exports = exported.map(({ as, local }) => `${as}: ${local}`)
   const received = needs.map(({ local }) => local)
   return {
     name,
     factory: `function ${name}([${received.join(', ')}]) {\n${body}\nreturn { ${exports.join(', ')} };\n}`,
-    stubs: new Map([
-      [loaderOf(name), loader(name, needs)],
-      ...boundaries.map(({ path, names }, file) => [path, stub(name, names, file)] as const),
-    ]),
+    needs,
+    files,
+    stubs: new Map(boundaries.map(({ path, names }, file) => [path, stub(name, names, file)])),
   }
 }
 
+export type Format = 'es' | 'cjs'
+
 const loaderOf = (name: string): string => `part:${name}`
 
-function loader(name: string, needs: readonly Need[]): string {
+function loader({ name, needs }: DeferredPart, format: Format): string {
   const imports = needs.map(({ from, imported }, at) => {
     const bindings = imported.map((each, member) => `${each} as need${at}_${member}`)
     return `import { ${bindings.join(', ')} } from '${from}'`
@@ -186,7 +211,9 @@ function loader(name: string, needs: readonly Need[]): string {
     return isNamespace ? `{ ${values.join(', ')} }` : values[0]
   })
   return [
-    `import { partNamed } from '#parts'`,
+    format === 'es'
+      ? `import { partNamed } from '#parts/${name}'`
+      : `const partNamed = (name) => require('./parts/${name}.cjs')`,
     ...imports,
     'let part',
     `export function loaded() { return part ??= partNamed('${name}')([${given.join(', ')}]) }`,
@@ -216,7 +243,7 @@ interface Need {
 function separated(name: string, code: string) {
   const { module, program, errors } = parseSync(`${name}.js`, code)
   if (errors.length > 0) throw new Error(`${name}: ${errors[0]!.message}`)
-  const needs = module.staticImports.flatMap(({ moduleRequest, entries }) =>
+  const imports = module.staticImports.flatMap(({ moduleRequest, entries }) =>
     entries.map(
       ({ importName, localName }): Need => ({
         from: moduleRequest.value,
@@ -232,7 +259,8 @@ function separated(name: string, code: string) {
   )
   const outside = [...module.staticImports, ...module.staticExports].toSorted((a, b) => b.start - a.start)
   const body = outside.reduce((text, { start, end }) => text.slice(0, start) + text.slice(end), code)
-  return { body, needs, exported }
+  const isFile = ({ from }: Need): boolean => from.startsWith('./')
+  return { body, needs: imports.filter((need) => !isFile(need)), files: imports.filter(isFile), exported }
 }
 
 /** Returns the members of a namespace that a program uses. */
@@ -269,26 +297,30 @@ export function escaped(code: string): string {
 export const minified = { compress: false, mangle: { toplevel: false, keepNames: true } } as const
 
 /**
- * Writes the parts, and the module `#parts` by which the chunks find them: one for Node, which reads a part on first
- * use, and one for all others, which contain the parts.
+ * Writes the parts, and what `#parts/NAME` is in Node: a module that reads a part on first use. Elsewhere it is the part
+ * itself.
  */
 export function writeParts(parts: readonly DeferredPart[]): void {
   mkdirSync('dist/parts', { recursive: true })
-  for (const { name, factory } of parts) {
-    const code = escaped(minifySync(`${name}.js`, factory, { ...minified, module: true }).code)
-    writeFileSync(`dist/parts/${name}.js`, `export default ${code}`)
-    writeFileSync(`dist/parts/${name}.cjs`, `module.exports = ${code}`)
+  for (const { name, factory, files } of parts) {
+    const imports = files.map(({ from, imported, local }) => [`.${from}`, `${imported[0]} as ${local}`] as const)
+    const requires = files.map(({ from, imported, local }) => [`.${from}`, `${imported[0]}: ${local}`] as const)
+    write(`${name}.js`, [
+      ...imports.map(([from, binding]) => `import { ${binding} } from '${from}'`),
+      `export const partNamed = () => ${factory}`,
+    ])
+    write(`${name}.cjs`, [
+      ...requires.map(([from, binding]) => `const { ${binding} } = require('${from}')`),
+      `module.exports = ${factory}`,
+    ])
   }
-  const names = parts.map(({ name }) => name)
-  writeFileSync(
-    'dist/parts/all.js',
-    [
-      ...names.map((name) => `import ${name} from './${name}.js'`),
-      `const parts = { ${names.join(', ')} }`,
-      'export const partNamed = (name) => parts[name]',
-    ].join('\n'),
-  )
   writeFileSync('dist/parts/node.js', onFirstUse)
+}
+
+function write(file: string, lines: readonly string[]): void {
+  const { code, errors } = minifySync(file, lines.join('\n'), { ...minified, module: file.endsWith('.js') })
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0]!.message}`)
+  writeFileSync(`dist/parts/${file}`, escaped(code))
 }
 
 const bundled =

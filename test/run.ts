@@ -47,7 +47,7 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
       check('unused', 'no unused file, export or dependency', [bin('knip'), '--no-progress']),
       check('spelling', 'American spelling', [bin('cspell'), '--no-progress', '--quiet']),
       check('prose', 'no retired words', [node, 'test/prose/check-prose.ts']),
-      check('build', 'build without declarations', [bin('tsup'), '--silent']),
+      check('build', 'build without declarations', ['node', '--disable-warning=ExperimentalWarning', 'build.ts']),
     ],
     [vitest('unit', 'unit tests', '--project', 'quick*')],
     [

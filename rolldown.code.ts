@@ -1,10 +1,18 @@
-import { type BuildOptions, build, type Plugin, type RolldownOptions } from 'rolldown'
-import { buildParts, deferring, escaped, minified, writeParts } from './rolldown.deferred.ts'
+import { build, type Plugin, type RolldownOptions } from 'rolldown'
+import {
+  buildParts,
+  type DeferredPart,
+  deferring,
+  escaped,
+  type Format,
+  minified,
+  writeParts,
+} from './rolldown.deferred.ts'
 import { workspaceEntries } from './test/support/bundle.ts'
 import { entries, moduleEntries, programs, read } from './test/support/entries.ts'
 
-// The ES modules of the build, in a few chunks. Runners such as Vitest in workerd transform each module of the package
-// again in each run, so each module and each byte costs time there.
+// The code of the build in both formats, each in a few chunks. Runners such as Vitest in workerd transform each module of
+// the package again in each run, so each module and each byte costs time there.
 
 const { dependencies, peerDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
 
@@ -34,17 +42,21 @@ const lightEntries: readonly string[] = [
  */
 const emptyMap = Buffer.from(JSON.stringify({ version: 3, sources: [], names: [], mappings: '' })).toString('base64')
 
-/** Imports that stay imports of published files. `extendEntries` of tsup.config.ts says why. */
-const publishedFiles: Plugin = {
+/**
+ * Imports that stay imports of published files. A fixture imports its `extend` entry as it is published: in a shared
+ * chunk the side effect would be lost, because package.json can name the entry as one that has side effects, but not a
+ * chunk, whose name changes with its content.
+ */
+const publishedFiles = (ending: 'js' | 'cjs'): Plugin => ({
   name: 'published-files',
   resolveId(path, importer) {
     const extend = /matchers\/(vitest|jest|playwright)\.js$/.exec(path)
     if (importer !== undefined && extend !== null)
-      return { id: `./${extend[1]}/extend.js`, external: true, moduleSideEffects: true }
+      return { id: `./${extend[1]}/extend.${ending}`, external: true, moduleSideEffects: true }
     const text = /\/((?:page|editor)-text)\.js$/.exec(path)
     return text === null ? undefined : { id: `./${text[1]}.cjs`, external: true }
   },
-}
+})
 
 const asciiOnly: Plugin = {
   name: 'ascii-only',
@@ -54,6 +66,9 @@ const asciiOnly: Plugin = {
 }
 
 const sources: Readonly<Record<string, string>> = { ...entries, ...moduleEntries, ...programs }
+
+const sourcesOf = (format: Format): Record<string, string> =>
+  Object.fromEntries(Object.entries(format === 'es' ? sources : entries).map(([name, source]) => [name, `./${source}`]))
 
 /** Finds the modules that these entries load. */
 function loadedWith(names: readonly string[]): { readonly plugin: Plugin; readonly has: (id: string) => boolean } {
@@ -74,35 +89,44 @@ function loadedWith(names: readonly string[]): { readonly plugin: Plugin; readon
   return { plugin, has: (id) => seen.has(id) }
 }
 
-export async function buildModules(): Promise<void> {
+/** Builds the entries in one format. @returns what both formats share */
+async function buildFormat(
+  format: Format,
+  given: readonly DeferredPart[] | undefined,
+): Promise<readonly DeferredPart[]> {
+  const ending = format === 'es' ? 'js' : 'cjs'
   const core = loadedWith(['index'])
   const light = loadedWith(lightEntries)
   const small = loadedWith(smallEntries)
-  const shared = {
-    input: Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, `./${source}`])),
+  const options = {
+    input: sourcesOf(format),
     platform: 'neutral',
-    external: (id: string) =>
-      id === '#parts' || /^node:/.test(id) || packages.some((name) => id === name || id.startsWith(`${name}/`)),
+    external: (id: string) => /^node:/.test(id) || packages.some((name) => id === name || id.startsWith(`${name}/`)),
     resolve: { alias: workspaceEntries },
     transform: { target: ['es2023', 'node22'] },
     // Only what extends `expect` has side effects.
     treeshake: {
-      moduleSideEffects: (id: string, isExternal: boolean) => (isExternal ? /\/extend\.js$/.test(id) : undefined),
+      moduleSideEffects: (id: string, isExternal: boolean) => (isExternal ? /\/extend\.c?js$/.test(id) : undefined),
     },
-    plugins: [publishedFiles],
+    // `import.meta` is only read where there is no `__filename`.
+    checks: { emptyImportMeta: false, ineffectiveDynamicImport: false },
+    plugins: [publishedFiles(ending)],
   } satisfies RolldownOptions
-  const parts = await buildParts(shared)
-  for (const { name, factory } of parts) console.log(name, factory.length)
-  const options: BuildOptions = {
-    ...shared,
-    plugins: [publishedFiles, deferring(parts), core.plugin, light.plugin, small.plugin, asciiOnly],
+  const parts = given ?? (await buildParts(options))
+  await build({
+    ...options,
+    plugins: [options.plugins, deferring(parts, format), core.plugin, light.plugin, small.plugin, asciiOnly],
     makeAbsoluteExternalsRelative: false,
     output: {
       dir: 'dist',
-      format: 'es',
-      chunkFileNames: ({ isDynamicEntry }) => (isDynamicEntry ? '[name]-[hash].js' : 'chunk-[name]-[hash].js'),
+      format,
+      exports: 'named',
+      entryFileNames: `[name].${ending}`,
+      chunkFileNames: ({ isDynamicEntry }) => `${isDynamicEntry ? '' : 'chunk-'}[name]-[hash].${ending}`,
+      // In CommonJS, Jest cannot run `import()`.
+      dynamicImportInCjs: false,
       minify: minified,
-      postFooter: `//# sourceMappingURL=data:application/json;base64,${emptyMap}`,
+      ...(format === 'es' && { postFooter: `//# sourceMappingURL=data:application/json;base64,${emptyMap}` }),
       codeSplitting: {
         groups: [
           { name: 'base', test: (id) => core.has(id) && small.has(id), priority: 3 },
@@ -111,7 +135,13 @@ export async function buildModules(): Promise<void> {
         ],
       },
     },
-  }
-  await build(options)
+  })
+  return parts
+}
+
+/** Builds the ES modules, the CommonJS files, and the deferred parts of both. */
+export async function buildCode(): Promise<void> {
+  const parts = await buildFormat('es', undefined)
+  await buildFormat('cjs', parts)
   writeParts(parts)
 }
