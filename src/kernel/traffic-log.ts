@@ -615,6 +615,8 @@ interface Subscription {
 export class TrafficLog {
   /** Whether the log keeps entries. If it keeps none, callers need not create entries. */
   readonly keeps: boolean
+  /** The `Traffic` object that shows this log. It is kept here, because a WeakMap would keep it in memory for longer. */
+  view: object | undefined
   readonly #clock: { now(): number }
   readonly #limit: number
   readonly #kept: Account
