@@ -483,7 +483,7 @@ export function disposeCore({ databases, clock, kept, destinations }: SandboxCor
   for (const { store } of databases) {
     const { engine, connections } = storeInternals.of(store)
     engine.pubsub.close()
-    engine.waiting.close(new SandboxDisposed())
+    engine.waiting.close(() => new SandboxDisposed())
     connections?.retire()
   }
   stop(clock)
