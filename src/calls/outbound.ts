@@ -142,7 +142,8 @@ export class Outbound {
   readonly #options: OutboundOptions
   readonly #inputs: InputRecorder<Changes<OutboundEffects>>
   readonly #hints: Hints
-  readonly #room: MakesRoom
+  readonly #network: Network
+  readonly #room: MakesRoom = () => this.#network.answer()
   readonly #routes = new Routes()
   readonly #unhandled = new Map<string, string>()
   /** For each host name, the latest request that the sandbox did not intercept. */
@@ -163,8 +164,7 @@ export class Outbound {
     this.#options = options
     this.#inputs = options.inputs ?? unrecorded
     this.#hints = options.hints ?? inProcess
-    const { network = new Network(ownRoom()) } = options
-    this.#room = () => network.answer()
+    this.#network = options.network ?? new Network(ownRoom())
     outboundInternals.attach(this, {
       recorderAt: (pattern) => this.#routes.all.find(({ text }) => text === pattern)?.recorders[0],
       answerers: () => new Set(this.#routes.all.flatMap(({ handler }) => handler ?? [])),

@@ -20,19 +20,24 @@ export class AddressPattern {
     }
     this.text = pattern
     this.exact = !pattern.includes('*')
-    const withQuery = pattern.includes('?')
-    if (this.exact) {
-      const wanted = normalUrl(pattern)
-      this.#test = (url) => normalUrl(withQuery ? url : withoutQuery(url)) === wanted
-    } else {
-      const fits = wildcard(pattern, { ignoreCase: true })
-      this.#test = (url) => fits(url) || (!withQuery && fits(withoutQuery(url)))
-    }
+    this.#test = this.exact ? exactly(pattern) : likePattern(pattern)
   }
 
   matches(url: string): boolean {
     return this.#test(url)
   }
+}
+
+function exactly(pattern: string): (url: string) => boolean {
+  const withQuery = pattern.includes('?')
+  const wanted = normalUrl(pattern)
+  return (url) => normalUrl(withQuery ? url : withoutQuery(url)) === wanted
+}
+
+function likePattern(pattern: string): (url: string) => boolean {
+  const withQuery = pattern.includes('?')
+  const fits = wildcard(pattern, { ignoreCase: true })
+  return (url) => fits(url) || (!withQuery && fits(withoutQuery(url)))
 }
 
 export function withoutQuery(url: string): string {

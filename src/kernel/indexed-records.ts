@@ -58,7 +58,8 @@ class Shelf<T extends IndexedRecord> {
     }
     const dead = this.start + this.holes
     if (dead > 32 && dead * 2 > items.length) {
-      this.items = items.filter((record) => !record.gone)
+      // Usually the oldest records are removed. A slice copies the others without reading them.
+      this.items = this.holes === 0 ? items.slice(this.start) : items.filter((record) => !record.gone)
       this.start = 0
       this.holes = 0
     }

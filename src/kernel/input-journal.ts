@@ -186,7 +186,8 @@ export class InputColumns {
    */
   #base: InputColumns | undefined
   #shared = 0
-  #kinds: InputKind[] = []
+  /** Kind of each input. For a call of a public method, the path to its object, which the calls of the object share. */
+  #kinds: (InputKind | CallPath)[] = []
   #whats: unknown[] = []
   #at: number[] = []
   #log: number[] = []
@@ -202,7 +203,8 @@ export class InputColumns {
     return this.#shared + this.#kinds.length
   }
 
-  push(kind: InputKind, what: unknown, at: number, log: number, ended: number, timers: number): void {
+  /** @param kind the kind, or the path to the object whose method `what` calls */
+  push(kind: InputKind | CallPath, what: unknown, at: number, log: number, ended: number, timers: number): void {
     this.#kinds.push(kind)
     this.#whats.push(what)
     this.#at.push(at)
@@ -218,11 +220,16 @@ export class InputColumns {
     const kind = this.#kinds[index]
     if (kind === undefined) return undefined
     const [at, log, ended, timers] = [this.#at[index], this.#log[index], this.#ended[index], this.#timers[index]]
-    return { kind, what: this.#whats[index], at, log, ended, timers } as JournalInput
+    const what = this.#whats[index]
+    if (typeof kind === 'string') return { kind, what, at, log, ended, timers } as JournalInput
+    return { kind: 'direct', what: [...kind, what], at, log, ended, timers } as JournalInput
   }
 
   #kindOf(place: number): InputKind | undefined {
-    if (place >= this.#shared) return this.#kinds[place - this.#shared]
+    if (place >= this.#shared) {
+      const kind = this.#kinds[place - this.#shared]
+      return kind === undefined || typeof kind === 'string' ? kind : 'direct'
+    }
     return this.#base === undefined ? undefined : this.#base.#kindOf(place)
   }
 
@@ -415,14 +422,30 @@ export class InputJournal {
   }
 
   note<K extends InputKind>(kind: K, what: InputKinds[K]): void {
+    this.#add(kind, what)
+  }
+
+  /**
+   * Records a call of a public method.
+   * @param path path to the object of the method; the journal keeps this array and not a copy
+   */
+  direct(path: CallPath, call: JournaledCall): void {
+    this.#add('direct', call, path)
+  }
+
+  #add(kind: InputKind, what: unknown, path?: CallPath): void {
     if (this.#player !== undefined || (this.#fullAt !== undefined && this.listener === undefined)) return
     const { latest, ended } = this.#log
     const clock = this.#clock
     const [at, timers] = [clock.standStill(), clock.timers()]
-    this.listener?.input({ kind, what, at, log: latest, ended, timers } as JournalInput)
+    if (this.listener !== undefined) {
+      const whole = path === undefined ? what : [...path, what]
+      this.listener.input({ kind, what: whole, at, log: latest, ended, timers } as JournalInput)
+    }
     if (this.#fullAt !== undefined) return
-    this.#inputs.push(kind, what, at, latest, ended, timers)
-    this.hold(inputBytes + this.#weigh(kind, what))
+    this.#inputs.push(path ?? kind, what, at, latest, ended, timers)
+    // Equal to the size of `[...path, what]`.
+    this.hold(inputBytes + (path === undefined ? this.#weigh(kind, what) : weightOf(path) + weightOf(what, 1)))
   }
 
   /** Records a request. @returns the number of the request */

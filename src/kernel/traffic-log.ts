@@ -615,6 +615,8 @@ interface Subscription {
 export class TrafficLog {
   /** Whether the log keeps entries. If it keeps none, callers need not create entries. */
   readonly keeps: boolean
+  /** The `Traffic` object that shows this log. It is kept here, because a WeakMap would keep it in memory for longer. */
+  view: object | undefined
   readonly #clock: { now(): number }
   readonly #limit: number
   readonly #kept: Account
@@ -720,8 +722,9 @@ export class TrafficLog {
         unit: byEntries ? 'entries' : 'bytes',
       }
       const weights = this.#weights.slice(-keep)
-      this.#entries = this.#limit > 1 ? [mark, ...kept] : kept
-      this.#weights = this.#limit > 1 ? [0, ...weights] : weights
+      // A spread would add the entries one by one.
+      this.#entries = this.#limit > 1 ? ([mark] as Entry[]).concat(kept) : kept
+      this.#weights = this.#limit > 1 ? [0].concat(weights) : weights
       this.#dropped = count
     } while (this.#isFull)
     this.#index = undefined

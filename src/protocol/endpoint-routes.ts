@@ -33,13 +33,17 @@ const known: Routes[] = []
  * have the same methods and paths.
  */
 export function routesOf(endpoints: readonly Endpoint<unknown>[], anyCase: boolean): RouterContext<EndpointRoute> {
-  const places = endpoints.map(({ method, path }) => ({ method: String(method), path }))
+  // Every new sandbox asks for its routers, so the comparison must not build anything.
   const isKnown = (routes: Routes): boolean =>
     routes.anyCase === anyCase &&
-    routes.places.length === places.length &&
-    routes.places.every(({ method, path }, index) => path === places[index]!.path && method === places[index]!.method)
+    routes.places.length === endpoints.length &&
+    routes.places.every(({ method, path }, index) => {
+      const endpoint = endpoints[index]!
+      return path === endpoint.path && method === String(endpoint.method)
+    })
   let routes = known.find(isKnown)
   if (routes === undefined) {
+    const places = endpoints.map(({ method, path }) => ({ method: String(method), path }))
     routes = { places, router: made(endpoints, anyCase), anyCase }
     known.push(routes)
   }

@@ -114,6 +114,8 @@ export class Publisher {
   /** Deduplication of schedules. */
   readonly scheduled: Deduplication<Schedule>
   readonly #readers = new Map<QueueDialect, Reader>()
+  /** Origin of the latest message that a direct call published. Messages share it, to save memory. */
+  #direct: MessageOrigin | undefined
 
   constructor(private readonly options: PublisherOptions) {
     const { clock, random, context, note, faults, traffic } = options
@@ -256,12 +258,19 @@ export class Publisher {
     const { target, callerIp, region, cause, body } = call
     if (target.url !== undefined) {
       checkReach(target.url, this.options.context.policy)
-      return [this.#enqueue(target.url, body, settings, { callerIp, region, cause })]
+      return [this.#enqueue(target.url, body, settings, this.#originOf(callerIp, region, cause))]
     }
     if (group === undefined) throw refusals.notFound('topic', target.group)
     return group.endpoints.map(({ url, name }) =>
       this.#enqueue(url, body, settings, { callerIp, region, cause, urlGroup: group.name, endpointName: name }),
     )
+  }
+
+  #originOf(callerIp: string, region: string, cause: number | undefined): MessageOrigin {
+    if (cause !== undefined) return { callerIp, region, cause }
+    if (this.#direct?.callerIp !== callerIp || this.#direct.region !== region)
+      this.#direct = { callerIp, region, cause }
+    return this.#direct
   }
 
   #enqueue(url: string, body: Bytes, settings: PublishSettings, origin: MessageOrigin): AcceptedPublish {

@@ -47,8 +47,6 @@ export interface DiagramOptions extends TextDiagramOptions {
   readonly redact?: readonly string[]
 }
 
-const views = new WeakMap<object, Traffic>()
-
 export type TrafficEffects = MethodEffects<
   Traffic,
   {
@@ -106,7 +104,7 @@ export class Traffic {
     this.#traffic = traffic
     this.#inputs = inputs
     this.#after = after
-    if (after === 0) views.set(traffic, this)
+    if (after === 0) traffic.view = this
   }
 
   /**
@@ -115,7 +113,9 @@ export class Traffic {
    * @internal
    */
   static of(traffic: object): Traffic | undefined {
-    return traffic instanceof Traffic ? traffic : views.get(traffic)
+    if (traffic instanceof Traffic) return traffic
+    const { view } = traffic as Partial<TrafficLog>
+    return view instanceof Traffic ? view : undefined
   }
 
   /**

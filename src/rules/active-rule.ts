@@ -2,6 +2,7 @@ import { catalog, effectOf, type FaultDefinition } from '../faults/catalog.js'
 import type { Fault, FaultFacts, FaultMatch, FaultRule, Injection, InjectionRecord } from '../faults/fault.js'
 import type { InjectionPoint } from '../faults/points.js'
 import { type CronExpression, parseCron } from '../kernel/cron.js'
+import { once } from '../kernel/once.js'
 import type { Random } from '../kernel/random.js'
 import type { FaultEntry, TrafficLog } from '../kernel/traffic-log.js'
 import { type Predicate, predicatesOf } from './matching.js'
@@ -55,11 +56,7 @@ export class ActiveRule implements Indexed {
       )
     }
     this.#cron = rule.cron === undefined ? undefined : parseCron(rule.cron)
-    let own: Random | undefined
-    this.#random = () => {
-      own ??= random.fork(rule.name ?? `rule ${ordinal}`)
-      return own
-    }
+    this.#random = once(() => random.fork(rule.name ?? `rule ${ordinal}`))
   }
 
   /** Returns whether the fault of the rule must be injected into an event. Updates the counters. */

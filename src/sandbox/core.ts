@@ -183,7 +183,10 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   ] as const
   const [first] = databases
   const { store } = first
-  const regions = regionsOf(plan, base, outside, (runId) => storyOfRun(view, runId))
+  const regions = regionsOf(plan, base, outside, {
+    story: (runId) => storyOfRun(view, runId),
+    onSplit: (log) => void new Traffic(log, context),
+  })
   accompany(clock, { log: traffic, ...(journal && { journal }) })
   const stats = statisticsOf(plan, base, regions, databases)
   const elsewhere = plan.elsewhere?.(first.service as Service<RestStore, User>)
@@ -198,7 +201,6 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   const views: Traffic[] = []
   const context = { ...contextOf(plan, clock, { ...outside, databases, regions }), replacement, databases: () => views }
   const view = new Traffic(traffic, context, 0, new Map(), new InputRecorder(base, 'traffic'))
-  regions.onSplit = (log) => void new Traffic(log, context)
   if (names.length > 0) {
     for (const { name, store } of databases) {
       const database = name === undefined ? {} : { database: name }
@@ -310,8 +312,17 @@ function outsideOf(plan: CorePlan, base: Base): Outside {
   return { destinations: destinationsOf(plan, network, callers, base), outbound: calls, faults }
 }
 
-/** Creates the two regions. @param story function that returns the lifecycle of a workflow run as text */
-function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: string) => string): Regions {
+/**
+ * Creates the two regions.
+ * @param reports.story returns the lifecycle of a workflow run as text
+ * @param reports.onSplit called with the log of each region when the second region is created
+ */
+function regionsOf(
+  plan: CorePlan,
+  base: Base,
+  outside: Outside,
+  { story, onSplit }: Pick<Shared, 'story'> & { readonly onSplit: (log: TrafficLog) => void },
+): Regions {
   const { options, policy } = plan
   const home = homeRegionOf(policy)
   return new Regions(
@@ -319,6 +330,7 @@ function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: 
     base.traffic,
     (name) => keysOf(name, home, options),
     (region) => regionOf(region, plan, { ...base, ...outside, story }),
+    onSplit,
   )
 }
 
@@ -469,7 +481,7 @@ export function disposeCore({ databases, clock, kept, destinations }: SandboxCor
   for (const { store } of databases) {
     const { engine, connections } = storeInternals.of(store)
     engine.pubsub.close()
-    engine.waiting.close(new SandboxDisposed())
+    engine.waiting.close(() => new SandboxDisposed())
     connections?.retire()
   }
   stop(clock)

@@ -63,18 +63,20 @@ export class Regions {
   readonly #build: (plan: RegionPlan) => Region
   readonly #traffic: TrafficLog
   readonly #keysOf: (name: QueueRegion) => SigningKeyPair
-  /** Called when the second region is created, once per region, with the log of that region. */
-  onSplit: (log: TrafficLog) => void = () => {}
+  readonly #onSplit: (log: TrafficLog) => void
   #home: Region | undefined
   #away: Region | undefined
   #homeView: TrafficLog | undefined
 
+  /** @param onSplit called when the second region is created, once per region, with the log of that region */
   constructor(
     home: QueueRegion,
     traffic: TrafficLog,
     keysOf: (name: QueueRegion) => SigningKeyPair,
     build: (plan: RegionPlan) => Region,
+    onSplit: (log: TrafficLog) => void,
   ) {
+    this.#onSplit = onSplit
     this.#build = build
     this.#traffic = traffic
     this.#keysOf = keysOf
@@ -107,7 +109,7 @@ export class Regions {
     if (this.#away === undefined) {
       const traffic = new RegionTraffic(this.#traffic, name)
       this.#homeView = new RegionTraffic(this.#traffic, undefined)
-      for (const log of [this.#homeView, traffic]) this.onSplit(log)
+      for (const log of [this.#homeView, traffic]) this.#onSplit(log)
       this.#away = this.#build({ name, stream: `/${name}`, traffic, read: () => traffic, keys: this.#keysOf(name) })
     }
     return this.#away

@@ -10,7 +10,9 @@ export const countedTypes: readonly EntryType[] = ['attempt', 'published', 'mess
  */
 export class Ledger implements TallySource {
   readonly #book = new TallyBook(tallies, grids)
-  /** `seq` of each attempt that has begun and not ended. */
+  /** `seq` of the latest attempt, 0 if it has ended. Most attempts end before the next one begins. */
+  #latest = 0
+  /** `seq` of each other attempt that has begun and not ended. */
   readonly #underway = new Set<number>()
   #lastSeq = 0
 
@@ -44,24 +46,30 @@ export class Ledger implements TallySource {
   }
 
   #attempt(entry: EntryBase & AttemptEntry, isNew: boolean): void {
+    const book = this.#book
+    const { columns } = book
     if (isNew) {
+      book.reach(entry.at)
       // Count every attempt as a billed message, including attempts of callbacks.
-      this.#book.count(entry.at, 'attempts')
-      this.#book.count(entry.at, 'active')
-      this.#book.count(entry.at, 'bytes', entry.body.length)
-      if (entry.workflowRunId !== undefined) this.#book.count(entry.at, 'workflowAttempts')
-      this.#underway.add(entry.seq)
+      book.add(columns.attempts, 1)
+      book.add(columns.active, 1)
+      book.add(columns.bytes, entry.body.length)
+      if (entry.workflowRunId !== undefined) book.add(columns.workflowAttempts, 1)
+      if (this.#latest !== 0) this.#underway.add(this.#latest)
+      this.#latest = entry.seq
     }
     // Ignore an attempt that has already ended. The log reports it again if a late response arrives.
-    if (!this.#underway.has(entry.seq)) return
+    if (entry.seq !== this.#latest && !this.#underway.has(entry.seq)) return
     const { outcome } = entry
     if (outcome === undefined) return
-    this.#underway.delete(entry.seq)
+    if (entry.seq === this.#latest) this.#latest = 0
+    else this.#underway.delete(entry.seq)
     const { state, at, body } = outcome
-    this.#book.count(at, 'bytes', body.length)
-    this.#book.count(at, state === 'DELIVERED' ? 'delivered' : 'error')
-    if (state === 'RETRY') this.#book.count(at, 'retried')
-    else if (state === 'FAILED') this.#book.count(at, 'failed')
+    book.reach(at)
+    book.add(columns.bytes, body.length)
+    book.add(state === 'DELIVERED' ? columns.delivered : columns.error, 1)
+    if (state === 'RETRY') book.add(columns.retried, 1)
+    else if (state === 'FAILED') book.add(columns.failed, 1)
   }
 }
 

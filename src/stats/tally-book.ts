@@ -17,7 +17,8 @@ export interface LedgerDump {
  */
 export class TallyBook<Name extends string> {
   readonly #names: readonly Name[]
-  readonly #columns: Readonly<Record<Name, number>>
+  /** Positions of the counters in the list of names. */
+  readonly columns: Readonly<Record<Name, number>>
   /** For each interval length in milliseconds, the number of intervals that are kept. */
   readonly #grids: ReadonlyMap<number, number>
   readonly #row: Float64Array
@@ -32,13 +33,13 @@ export class TallyBook<Name extends string> {
   constructor(names: readonly Name[], grids: ReadonlyMap<number, number>) {
     this.#names = names
     this.#grids = grids
-    this.#columns = Object.fromEntries(names.map((name, index) => [name, index])) as Record<Name, number>
+    this.columns = Object.fromEntries(names.map((name, index) => [name, index])) as Record<Name, number>
     this.#row = new Float64Array(names.length)
   }
 
   count(at: number, name: Name, amount = 1): void {
     this.reach(at)
-    this.add(this.#columns[name], amount)
+    this.add(this.columns[name], amount)
   }
 
   /** Begins the minute that contains an instant, unless it has begun. */
@@ -49,7 +50,7 @@ export class TallyBook<Name extends string> {
     this.#minute = number
   }
 
-  /** Adds to a counter in the current minute. @param column position of the counter in the list of names */
+  /** Adds to a counter in the current minute, which `reach()` began. @param column position from `columns` */
   add(column: number, amount: number): void {
     this.#row[column]! += amount
     this.#isEmpty = false
@@ -58,7 +59,7 @@ export class TallyBook<Name extends string> {
   series(name: Name, grid: Grid): number[] {
     this.#close()
     const ring = this.#rings?.get(grid.interval)
-    return ring === undefined ? new Array<number>(grid.points).fill(0) : ring.read(this.#columns[name], grid)
+    return ring === undefined ? new Array<number>(grid.points).fill(0) : ring.read(this.columns[name], grid)
   }
 
   dump(): LedgerDump {

@@ -99,13 +99,15 @@ export class StoreEngine implements CommandStore {
     })
     const { maxStorageSize } = options.policy
     this.storage = maxStorageSize === undefined ? undefined : new StorageMeter(this.db, options.random.fork('eviction'))
-    this.db.removing = () => void this.meter.reach()
-    this.db.cleared = () => {
-      this.storage?.cleared()
-      this.waiting.cleared()
-    }
-    this.db.clearing = () => {
-      if (this.watches.size > 0) this.watches.clear((key) => this.db.has(key))
+    this.db.listener = {
+      removing: () => this.meter.reach(),
+      clearing: () => {
+        if (this.watches.size > 0) this.watches.clear((key) => this.db.has(key))
+      },
+      cleared: () => {
+        this.storage?.cleared()
+        this.waiting.cleared()
+      },
     }
     this.#notifications = new Notifications(this.db, this.pubsub, options.clock, () => this.waiting.serve())
     this.#context = new StoreContext(this, this.access.standardUser)

@@ -44,17 +44,32 @@ export class RunList {
       this.#open += (ends.length === 0 ? '' : ',') + rawStep(message.id, message.body, callType)
       ends.push(this.#open.length)
     }
-    const open = this.#open as Bytes
-    const length = ends[index]!
-    const hash = this.#hash
-    return {
-      size: length + 1,
-      get text() {
-        return `${length === open.length ? open : open.slice(0, length)}]` as Bytes
-      },
-      get hash() {
-        return hash.of(open, length, ']' as Bytes)
-      },
-    }
+    return new Beginning(this.#open as Bytes, ends[index]!, this.#hash)
+  }
+}
+
+/** A class, because V8 makes a new hidden class for each object literal with a getter, and frees it late. */
+class Beginning implements ListUpTo {
+  readonly #open: Bytes
+  readonly #length: number
+  readonly #hash: GrowingHash
+
+  constructor(open: Bytes, length: number, hash: GrowingHash) {
+    this.#open = open
+    this.#length = length
+    this.#hash = hash
+  }
+
+  get size(): number {
+    return this.#length + 1
+  }
+
+  get text(): Bytes {
+    const open = this.#open
+    return `${this.#length === open.length ? open : open.slice(0, this.#length)}]` as Bytes
+  }
+
+  get hash(): Bytes {
+    return this.#hash.of(this.#open, this.#length, ']' as Bytes)
   }
 }

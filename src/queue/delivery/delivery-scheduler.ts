@@ -131,7 +131,7 @@ export class DeliveryScheduler {
     const entry = new Published(message, false)
     traffic.adopt(entry, draft.origin.cause ?? 0)
     message.lastEntrySeq = entry.seq
-    this.log.write(message, 'CREATED', now, notBefore > now ? { nextDeliveryTime: notBefore } : undefined)
+    this.log.write(message, 'CREATED', now, notBefore > now ? 'not before' : undefined)
     this.byId.set(message.id, message)
     this.live.add(message)
     destinations.recordPublisher(message.url)

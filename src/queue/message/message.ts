@@ -258,15 +258,22 @@ export class LogEntry implements IndexedRecord {
   gone = false
   /** Previous entry about the same message. */
   readonly previous: LogEntry | undefined
+  readonly #detail: LogDetail | 'not before' | undefined
 
+  /** @param detail `not before`: the next delivery is due at `message.notBefore`; it takes no memory */
   constructor(
     readonly seq: number,
     readonly createdAt: number,
     readonly message: Message,
     readonly state: LoggedState,
-    readonly detail: LogDetail | undefined,
+    detail: LogDetail | 'not before' | undefined,
   ) {
     this.previous = message.lastLog
+    this.#detail = detail
+  }
+
+  get detail(): LogDetail | undefined {
+    return this.#detail === 'not before' ? { nextDeliveryTime: this.message.notBefore } : this.#detail
   }
 }
 
@@ -321,7 +328,7 @@ export class MessageLog {
     this.#kept = kept
   }
 
-  write(message: Message, state: LoggedState, now: number, detail?: LogDetail): LogEntry {
+  write(message: Message, state: LoggedState, now: number, detail?: LogDetail | 'not before'): LogEntry {
     if (now !== this.#prunedAt) this.prune(now)
     const entry = new LogEntry(++this.#sequence, now, message, state, detail)
     message.lastLog = entry

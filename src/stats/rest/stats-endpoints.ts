@@ -247,13 +247,7 @@ const queueNetworks: readonly string[] = ['3.125.136.186/32']
 export function statsService(statistics: Stats, options: StatsServiceOptions): Service<StatsState> {
   return {
     name: 'stats',
-    state: {
-      statistics,
-      get account() {
-        if (options.account !== undefined) return options.account
-        throw new Error('statsService(): this service has no account. Pass the option account.')
-      },
-    },
+    state: new AccountState(statistics, options.account),
     endpoints,
     authorize(call) {
       const given = basicCredentials(call)
@@ -268,6 +262,21 @@ export function statsService(statistics: Stats, options: StatsServiceOptions): S
       answer: (fault) =>
         refuse(fault.kind === 'status' ? new HttpError(fault.status, fault.text) : new HttpError(429, fault.kind)),
     },
+  }
+}
+
+class AccountState implements StatsState {
+  readonly statistics: Stats
+  readonly #account: AccountFacts | undefined
+
+  constructor(statistics: Stats, account: AccountFacts | undefined) {
+    this.statistics = statistics
+    this.#account = account
+  }
+
+  get account(): AccountFacts {
+    if (this.#account !== undefined) return this.#account
+    throw new Error('statsService(): this service has no account. Pass the option account.')
   }
 }
 

@@ -218,9 +218,12 @@ export class BlockedClients {
     }
   }
 
-  /** Ends all waits with an error. Called when the sandbox is disposed, or when it continues without its clients. */
-  close(error: Error): void {
-    for (const blocked of this.blocked) blocked.finish({ error })
+  /**
+   * Ends all waits with an error. Called when the sandbox is disposed, or when it continues without its clients.
+   * @param error creates the error of one wait; an error is expensive, and most sandboxes have no waits
+   */
+  close(error: () => Error): void {
+    for (const blocked of this.blocked) blocked.finish({ error: error() })
   }
 
   /** Ends the waits of a client whose connection was closed. */

@@ -26,6 +26,16 @@ interface Deadline extends HeapItem {
   readonly entry: KeyEntry
 }
 
+/** Is called for changes that cause no keyspace event, or cause it too late. */
+export interface DatabaseListener {
+  /** Called after the deletion of all keys, which causes no keyspace event. */
+  cleared(): void
+  /** Called before all keys are deleted. */
+  clearing(): void
+  /** Called before something that has expired is removed, and before all keys are deleted. */
+  removing(): void
+}
+
 /**
  * Maximum length in bytes of a string that is converted to text in one piece. Replies are always much shorter. The
  * longest JavaScript string is four times as long.
@@ -68,12 +78,7 @@ export class Database {
   /** Maximum number of members in each collection, and maximum number of keys in the store. */
   mostMembers: number = maxMembers
   readonly search: SearchIndexes
-  /** Called after the deletion of all keys, which causes no keyspace event. */
-  cleared: (() => void) | undefined
-  /** Called before all keys are deleted. */
-  clearing: (() => void) | undefined
-  /** Called before something that has expired is removed, and before all keys are deleted. */
-  removing: (() => void) | undefined
+  listener: DatabaseListener | undefined
 
   constructor(
     private readonly now: () => number,
@@ -436,12 +441,12 @@ export class Database {
   }
 
   clear(): void {
-    this.removing?.()
-    this.clearing?.()
+    this.listener?.removing()
+    this.listener?.clearing()
     this.#entries.clear()
     this.#deadlines = new Heap()
     this.search.cleared()
-    this.cleared?.()
+    this.listener?.cleared()
   }
 
   /** Returns the entry of a key that has not expired. Removes an expired key. */
@@ -479,7 +484,7 @@ export class Database {
     }
     const { value } = entry
     if (typeof value === 'string' || !this.#isPast(value.partsExpireAt)) return true
-    this.removing?.()
+    this.listener?.removing()
     this.measured?.delete(value)
     const expired = value.expireParts?.(this.now()) ?? 0
     if (expired > 0) this.notify('h', 'hexpired', key)
@@ -506,7 +511,7 @@ export class Database {
   }
 
   #expire(key: Bytes): void {
-    this.removing?.()
+    this.listener?.removing()
     this.#entries.delete(key)
     this.notify('x', 'expired', key)
   }
