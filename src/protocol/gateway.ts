@@ -265,6 +265,10 @@ class Routes {
   readonly service: Service
   readonly #router: RouterContext<EndpointRoute>
   readonly #anyCase: boolean
+  // Method, path and route of the latest request. Clients of the store send most requests to one path.
+  #method = ''
+  #path = ''
+  #latest: EndpointRoute | undefined = undefined
 
   constructor(service: Service) {
     this.service = service
@@ -288,7 +292,12 @@ class Routes {
   }
 
   #find(method: string, path: string): EndpointRoute | undefined {
-    return findRoute(this.#router, method, this.#anyCase ? path.toLowerCase() : path)?.data
+    if (method !== this.#method || path !== this.#path) {
+      this.#latest = findRoute(this.#router, method, this.#anyCase ? path.toLowerCase() : path)?.data
+      this.#method = method
+      this.#path = path
+    }
+    return this.#latest
   }
 
   serve(call: RoutedRequest): RawResponse | LateResponse | Promise<RawResponse> {
