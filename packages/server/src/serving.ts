@@ -18,10 +18,9 @@ import { logRequest } from './request-log.js'
 import { servedTarget } from './root-store.js'
 import type { Plan, ServerOptions } from './server-options.js'
 import { Connections, ended, timeouts } from './sockets.js'
-import { fileOf, type Lock } from './state/lock.js'
-import { readState } from './state/state-file.js'
-import { lockState, restore } from './state/state-lock.js'
-import { StateWriter } from './state/state-writer.js'
+import type { Lock } from './state/lock.js'
+import type { OpenStateFile } from './state/open-state.js'
+import type { StateWriter } from './state/state-writer.js'
 import { Tenants } from './tenants.js'
 import { Turns } from './turns.js'
 
@@ -79,21 +78,20 @@ export class Serving {
   /** Starts the server. If the start fails, it closes everything that was opened. */
   async start(): Promise<void> {
     const { state } = this.#options
-    const file = state === undefined ? undefined : fileOf(state)
-    if (file !== undefined) this.#lock = await lockState(file)
+    const file = state === undefined ? undefined : await openStateFile(state)
+    this.#lock = file?.lock
     try {
       await this.#placeEngine()
-      const kept = file === undefined ? {} : readState(file)
+      const kept = file?.read()
       await this.#listen()
       await this.#joinCluster()
       await this.#openNativePort()
-      for (const [tenant, dump] of Object.entries(kept))
-        restore(this.tenants, file!, tenant, dump, this.#options.rebaseTime ?? false)
+      if (kept !== undefined) file?.restore(kept, this.tenants, this.#options.rebaseTime ?? false)
     } catch (error) {
       await this.#giveUp()
       throw error
     }
-    if (file !== undefined) this.#keeper = new StateWriter(file, this.tenants, this.#plan.tell)
+    this.#keeper = file?.keep(this.tenants, this.#plan.tell)
     this.#isOpen = true
   }
 
@@ -288,6 +286,12 @@ function groupOf(path: string): string {
 function kindOf(path: string): 'control' | 'page' | 'service' {
   if (isPagePath(path)) return 'page'
   return path.startsWith('/_') ? 'control' : 'service'
+}
+
+/** Locks a state file. The code is loaded on demand, because most servers have no state file. */
+async function openStateFile(path: string): Promise<OpenStateFile> {
+  const { openState } = await import('./state/open-state.js')
+  return openState(path)
 }
 
 /** Returns the host name by which clients on this machine call the server. */
