@@ -17,7 +17,9 @@ export class LatestHeaders {
   }
 }
 
-function areSame(some: HeaderList, others: HeaderList): boolean {
+/** Returns whether two lists have the same headers in the same order. */
+export function areSame(some: HeaderList, others: HeaderList): boolean {
+  if (some === others) return true
   if (some.length !== others.length) return false
   for (let index = 0; index < some.length; index++) if (!isSame(some[index]!, others[index]!)) return false
   return true

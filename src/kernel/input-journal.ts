@@ -189,10 +189,8 @@ export class InputColumns {
   /** Kind of each input. For a call of a public method, the path to its object, which the calls of the object share. */
   #kinds: (InputKind | CallPath)[] = []
   #whats: unknown[] = []
-  #at: number[] = []
-  #log: number[] = []
-  #ended: number[] = []
-  #timers: number[] = []
+  /** The four numbers of each position, one after another: `at`, `log`, `ended`, `timers`. */
+  #positions: number[] = []
   /**
    * Ranges of inputs that belong to one step of the sandbox. Key: index of the first input. Value: index after the last
    * input.
@@ -207,10 +205,7 @@ export class InputColumns {
   push(kind: InputKind | CallPath, what: unknown, at: number, log: number, ended: number, timers: number): void {
     this.#kinds.push(kind)
     this.#whats.push(what)
-    this.#at.push(at)
-    this.#log.push(log)
-    this.#ended.push(ended)
-    this.#timers.push(timers)
+    this.#positions.push(at, log, ended, timers)
   }
 
   /** Returns the input at a position, or `undefined` after the last. */
@@ -219,7 +214,7 @@ export class InputColumns {
     const index = place - this.#shared
     const kind = this.#kinds[index]
     if (kind === undefined) return undefined
-    const [at, log, ended, timers] = [this.#at[index], this.#log[index], this.#ended[index], this.#timers[index]]
+    const [at, log, ended, timers] = this.#positions.slice(4 * index, 4 * index + 4)
     const what = this.#whats[index]
     if (typeof kind === 'string') return { kind, what, at, log, ended, timers } as JournalInput
     return { kind: 'direct', what: [...kind, what], at, log, ended, timers } as JournalInput
@@ -285,10 +280,7 @@ export class InputColumns {
       copy.#shared = this.#shared
       copy.#kinds = this.#kinds.slice(0, own)
       copy.#whats = this.#whats.slice(0, own)
-      copy.#at = this.#at.slice(0, own)
-      copy.#log = this.#log.slice(0, own)
-      copy.#ended = this.#ended.slice(0, own)
-      copy.#timers = this.#timers.slice(0, own)
+      copy.#positions = this.#positions.slice(0, 4 * own)
     } else {
       copy.#base = this
       copy.#shared = count

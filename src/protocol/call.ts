@@ -111,14 +111,7 @@ export class RoutedRequest implements ServiceRequest {
   }
 
   get speech(): DetectedDialect {
-    this.heard ??= this.hearing.request({
-      method: this.method,
-      url: this.url,
-      headers: this.headers,
-      path: this.location.path,
-      query: this.location.query,
-      service: this.service,
-    })
+    this.heard ??= this.hearing.request(this, this.location.path)
     return this.heard
   }
 
@@ -151,6 +144,8 @@ export function moved(call: RawRequest, url: string): RawRequest {
 export function bearerToken(call: ServiceRequest): string | undefined {
   const header = call.header('authorization')?.trim()
   if (!header) return undefined
+  // Nearly all clients write this spelling, for which no pattern is needed.
+  if (header.startsWith('Bearer ')) return header.slice(7).trimStart()
   return header.replace(/^bearer\s+/i, '')
 }
 

@@ -25,8 +25,6 @@ export interface DialectInput {
   readonly method: string
   readonly url: string
   readonly headers: HeaderList
-  /** Path below the base URL, as received. */
-  readonly path: string
   readonly query: string
   readonly service: ServiceName
 }
@@ -82,6 +80,8 @@ export class DialectDetector {
   readonly #inQuery: RegExp
   readonly #warn: (sentence: string) => void
   readonly #warned = new Set<string>()
+  /** Result for all requests and lists without a name of any dialect. */
+  readonly #unmarked: DetectedDialect
 
   constructor(
     readonly of: Dialect,
@@ -96,6 +96,7 @@ export class DialectDetector {
     const words = heard.flatMap(({ headerPrefix, queueTokenQuery }) => [headerPrefix, queueTokenQuery])
     this.#inQuery = new RegExp(['%', ...words.map((word) => word.replace(/[^\w-]/g, '\\$&'))].join('|'), 'i')
     this.#warn = warn
+    this.#unmarked = { dialect: this.#own[0]!, isUnmarked: this.#own.length > 1, settings: none }
   }
 
   /**
@@ -106,8 +107,9 @@ export class DialectDetector {
     return this.#speech(this.#inHeaders(headers))
   }
 
-  request(request: DialectInput): DetectedDialect {
-    const { headers, query, path, service } = request
+  /** @param path path below the base URL, as received */
+  request(request: DialectInput, path: string): DetectedDialect {
+    const { headers, query, service } = request
     let found = this.#inHeaders(headers)
     if (query !== '' && service === 'queue' && this.#inQuery.test(query)) found = this.#withQuery(query, found)
     if (service === 'stats') found = this.#withPath(path, found)
@@ -161,9 +163,9 @@ export class DialectDetector {
   }
 
   #speech(found: (DialectMatch | undefined)[] | undefined, request?: DialectInput): DetectedDialect {
+    if (found === undefined) return this.#unmarked
     const own = this.#own
     const alone = own.length === 1
-    if (found === undefined) return { dialect: own[0]!, isUnmarked: !alone, settings: none }
     const [first, second] = alone ? [found[0], undefined] : [found[0], found[1]]
     const counts = second ?? first
     return {

@@ -3,7 +3,7 @@ import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { type Clock, gateOf, letOutsideContinue } from '../kernel/clock.js'
 import { hostPause } from '../kernel/host.js'
-import { ConnectionBroken, decodeSegment, type HeaderList, LatestHeaders } from '../kernel/http.js'
+import { areSame, ConnectionBroken, decodeSegment, type HeaderList, LatestHeaders, noHeaders } from '../kernel/http.js'
 import type { InputJournal } from '../kernel/input-journal.js'
 import { SandboxDisposed } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
@@ -13,7 +13,7 @@ import { json, RoutedRequest, sentTo, storeTokenQuery, tokenOf } from './call.js
 import { type Dialect, dialectsOf, neutralDialect, otherDialects } from './dialect.js'
 import { DialectDetector } from './dialect-detector.js'
 import { type EndpointRoute, routesOf } from './endpoint-routes.js'
-import { injectionsFor, serveFaulty } from './request-faults.js'
+import { type FaultyRequest, injectionsFor, serveFaulty } from './request-faults.js'
 import type { Exchange, LateResponse, RawRequest, RawResponse, Service } from './service.js'
 
 export interface GatewayOptions {
@@ -48,7 +48,7 @@ type Waiting = (work: (task: Task) => Promise<RawResponse>) => Promise<RawRespon
 export function createGateway(options: GatewayOptions): Exchange {
   const hearing = new DialectDetector(options.dialect, options.warn)
   const tokens = tokenParameters(options.dialect)
-  const asked = new LatestHeaders()
+  const asked = new LatestRedacted()
   const answered = new LatestHeaders()
   const routes = new Map<Service, Routes>()
   return (call) => {
@@ -77,56 +77,90 @@ export function createGateway(options: GatewayOptions): Exchange {
     location: ServiceUrl,
     waiting: Waiting,
   ): RawResponse | Promise<RawResponse> {
-    const { traffic, clock, journal, homeRegion } = options
+    const { traffic, clock, journal, homeRegion, faults } = options
     const number = journal?.request(call, body)
-    const { region } = location
+    const { region, database, service } = location
     const elsewhere = homeRegion === undefined || region === homeRegion ? undefined : region
-    const entry = traffic.keeps ? logRequest(call, body, { ...location, region: elsewhere }) : undefined
+    const entry = traffic.keeps ? logRequest(call, body, service, elsewhere, database) : undefined
     const routed = new RoutedRequest(call, body, location, hearing, entry?.seq ?? 0, journal, number)
-    const finish = (given: RawResponse): RawResponse => {
-      const { dialect, note } = routed.speech
-      const sent = sentTo(call, { ...given, headers: inVendorWords(given.headers, dialect) })
-      if (entry !== undefined) {
-        if (note !== undefined) entry.note ??= note
-        entry.response = logged(sent, answered.once(sent.headers), clock.now())
-        traffic.complete(entry)
-      }
-      letOutsideContinue(clock)
-      return sent
-    }
-    const fail = (error: unknown): RawResponse => {
-      if (error instanceof SandboxDisposed) return finish(json({ error: error.message }, 503))
-      if (error instanceof ConnectionBroken) {
-        if (entry !== undefined) {
-          entry.response = { at: clock.now(), status: 0, headers: [], body: undefined }
-          traffic.complete(entry)
-        }
-        letOutsideContinue(clock)
-      }
-      throw error
-    }
-    const later = (served: Promise<RawResponse>): Promise<RawResponse> => gateOf(clock).after(served, finish, fail)
     const target = routesFor(options.serviceAt(location))
     target.route(routed)
-    const { faults } = options
     const struck =
       faults === undefined || faults.isInactive ? undefined : injectionsFor(faults, routed, target.service, clock)
-    if (struck !== undefined) {
-      return waiting((task) => {
-        const serve = (): RawResponse | Promise<RawResponse> => arrived(target.serve(routed), routed, task)
-        return later(serveFaulty({ ...struck, call: routed, task, clock, serve }))
-      })
-    }
+    if (struck !== undefined) return answerFaulty(struck, target, routed, entry, waiting)
     let served: RawResponse | LateResponse | Promise<RawResponse>
     try {
       served = target.serve(routed)
     } catch (error) {
-      return fail(error)
+      return fail(error, routed, entry)
     }
-    if (served instanceof Promise || 'respond' in served)
-      return waiting((task) => later(Promise.resolve(arrived(served, routed, task))))
+    if (served instanceof Promise || 'respond' in served) return answerLater(served, routed, entry, waiting)
     if (served.status === 401 && entry !== undefined) explainRefusal(entry, routed)
-    return finish(served)
+    return finish(served, routed, entry)
+  }
+
+  // The parts of a response are functions of their own, so that a request that need not wait creates no functions.
+
+  function answerFaulty(
+    struck: FaultyRequest,
+    target: Routes,
+    call: RoutedRequest,
+    entry: Received | undefined,
+    waiting: Waiting,
+  ): Promise<RawResponse> {
+    const { clock } = options
+    return waiting((task) => {
+      const serve = (): RawResponse | Promise<RawResponse> => arrived(target.serve(call), call, task)
+      return finishLater(serveFaulty({ ...struck, call, task, clock, serve }), call, entry)
+    })
+  }
+
+  function answerLater(
+    served: LateResponse | Promise<RawResponse>,
+    call: RoutedRequest,
+    entry: Received | undefined,
+    waiting: Waiting,
+  ): Promise<RawResponse> {
+    return waiting((task) => finishLater(Promise.resolve(arrived(served, call, task)), call, entry))
+  }
+
+  function finishLater(
+    served: Promise<RawResponse>,
+    call: RoutedRequest,
+    entry: Received | undefined,
+  ): Promise<RawResponse> {
+    return gateOf(options.clock).after(
+      served,
+      (given) => finish(given, call, entry),
+      (error) => fail(error, call, entry),
+    )
+  }
+
+  function finish(given: RawResponse, call: RoutedRequest, entry: Received | undefined): RawResponse {
+    const { traffic, clock } = options
+    const { dialect, note } = call.speech
+    const headers = inVendorWords(given.headers, dialect)
+    const sent = sentTo(call, headers === given.headers ? given : { ...given, headers })
+    if (entry !== undefined) {
+      if (note !== undefined) entry.note ??= note
+      entry.response = logged(sent, answered.once(sent.headers), clock.now())
+      traffic.complete(entry)
+    }
+    letOutsideContinue(clock)
+    return sent
+  }
+
+  function fail(error: unknown, call: RoutedRequest, entry: Received | undefined): RawResponse {
+    const { traffic, clock } = options
+    if (error instanceof SandboxDisposed) return finish(json({ error: error.message }, 503), call, entry)
+    if (error instanceof ConnectionBroken) {
+      if (entry !== undefined) {
+        entry.response = { at: clock.now(), status: 0, headers: [], body: undefined }
+        traffic.complete(entry)
+      }
+      letOutsideContinue(clock)
+    }
+    throw error
   }
 
   function explainRefusal(entry: Received, call: RoutedRequest): void {
@@ -146,9 +180,15 @@ export function createGateway(options: GatewayOptions): Exchange {
     return found
   }
 
-  function logRequest(call: RawRequest, body: Bytes, { service, region, database }: ServiceUrl): Received {
+  function logRequest(
+    call: RawRequest,
+    body: Bytes,
+    service: ServiceName,
+    region: QueueRegion | undefined,
+    database: string | undefined,
+  ): Received {
     const url = call.url.includes('token=') ? call.url.replace(tokens, '$1***') : call.url
-    const entry = new Received(service, call.method, url, asked.once(call.headers.map(withoutCredentials)), body)
+    const entry = new Received(service, call.method, url, asked.once(call.headers), body)
     if (region !== undefined) entry.region = region
     if (database !== undefined) entry.database = database
     options.traffic.adopt(entry)
@@ -218,6 +258,10 @@ class Routes {
   readonly service: Service
   readonly #router: RouterContext<EndpointRoute>
   readonly #anyCase: boolean
+  // Method, path and route of the latest request. Clients of the store send most requests to one path.
+  #method = ''
+  #path = ''
+  #latest: EndpointRoute | undefined = undefined
 
   constructor(service: Service) {
     this.service = service
@@ -241,7 +285,12 @@ class Routes {
   }
 
   #find(method: string, path: string): EndpointRoute | undefined {
-    return findRoute(this.#router, method, this.#anyCase ? path.toLowerCase() : path)?.data
+    if (method !== this.#method || path !== this.#path) {
+      this.#latest = findRoute(this.#router, method, this.#anyCase ? path.toLowerCase() : path)?.data
+      this.#method = method
+      this.#path = path
+    }
+    return this.#latest
   }
 
   serve(call: RoutedRequest): RawResponse | LateResponse | Promise<RawResponse> {
@@ -341,6 +390,22 @@ export function withoutCredentials(header: readonly [string, string]): readonly 
   if ((length !== 13 && length !== 19 && length !== 6) || !credentials.test(name)) return header
   const scheme = /^(bearer|basic)\s/i.exec(value)?.[1]
   return [name, scheme ? `${scheme} ***` : '***']
+}
+
+/** Like `LatestHeaders`, but without credentials. Headers are redacted only if they differ from the latest ones. */
+class LatestRedacted {
+  #given: HeaderList = noHeaders
+  readonly #redacted = new LatestHeaders()
+  #latest: HeaderList = noHeaders
+
+  once(headers: HeaderList): HeaderList {
+    if (!areSame(headers, this.#given)) {
+      // A copy, because the caller may change its list later.
+      this.#given = headers.map(([name, value]) => [name, value])
+      this.#latest = this.#redacted.once(headers.map(withoutCredentials))
+    }
+    return this.#latest
+  }
 }
 
 /** Matches the token in a query, in all known dialects. A token under the name of another dialect is a secret too. */

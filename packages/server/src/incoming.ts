@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { Account } from '../../../src/kernel/account.js'
 import { type Bytes, latin1 } from '../../../src/kernel/bytes.js'
 import { ConnectionBroken } from '../../../src/kernel/http.js'
 import { Crowd, type MemoryHolder } from '../../../src/store/resp/crowd.js'
-import { BodyTooLarge, BufferFull } from './server-limits.js'
+import { BodyTooLarge, BufferFull, maxUnwanted } from './server-limits.js'
 
 /**
  * Thrown while a long body arrives, if the service will reject the token of the request. The remaining body is not
@@ -14,19 +13,14 @@ export class Stranger extends Error {}
 /** Keeps account of the memory of one request body, from its first byte until the response. */
 export class BodyRoom implements MemoryHolder {
   readonly #crowd: Crowd
-  readonly #account: Account
+  held = 0
   /** Number of bytes that have arrived so far. */
   progress = 0
   /** Function that rejects the body while it is arriving. */
-  dropped: ((error: Error) => void) | undefined
+  dropped: ((error: Error) => void) | undefined = undefined
 
   constructor(crowd: Crowd) {
     this.#crowd = crowd
-    this.#account = new Account(Number.POSITIVE_INFINITY, crowd.buffered)
-  }
-
-  get held(): number {
-    return this.#account.held
   }
 
   /**
@@ -36,10 +30,12 @@ export class BodyRoom implements MemoryHolder {
    */
   take(bytes: number): void {
     this.progress += bytes
-    if (!this.#account.take(bytes)) {
-      if (this.#crowd.makesRoom(bytes, this) || Crowd.spares(this.held + bytes)) this.#account.put(bytes)
+    const { buffered } = this.#crowd
+    if (!buffered.take(bytes)) {
+      if (this.#crowd.makesRoom(bytes, this) || Crowd.spares(this.held + bytes)) buffered.put(bytes)
       else throw new BufferFull()
     }
+    this.held += bytes
     this.#crowd.note(this)
   }
 
@@ -51,7 +47,8 @@ export class BodyRoom implements MemoryHolder {
 
   release(): void {
     this.arrived()
-    this.#account.release()
+    this.#crowd.buffered.put(-this.held)
+    this.held = 0
   }
 
   sendAway(): void {
@@ -59,50 +56,54 @@ export class BodyRoom implements MemoryHolder {
   }
 }
 
-/**
- * Returns the body of a request.
- * @param isUnwanted returns whether the service will reject the token of the request; called once, when the body
- *   exceeds `mostUnwanted` bytes
- */
-export function bodyOf(
-  request: IncomingMessage,
-  room: BodyRoom,
-  limit: number,
-  isUnwanted: () => boolean,
-  mostUnwanted: number,
-): Promise<Bytes> {
-  return new Promise((resolve, reject) => {
-    const body = new Text()
-    const receive = (chunk: Buffer): void => {
-      const before = body.length
-      const length = before + chunk.length
-      try {
-        if (length > limit) throw new BodyTooLarge(limit)
-        if (before <= mostUnwanted && length > mostUnwanted && isUnwanted()) throw new Stranger()
-        room.take(chunk.length)
-      } catch (error) {
-        drop(error as Error)
-        return
-      }
-      body.add(chunk)
+/** What happens to a request body: it arrives, or it is rejected. */
+export interface BodyReceiver {
+  /**
+   * Returns whether the service will reject the token of the request. Called once, when the body exceeds `maxUnwanted`
+   * bytes.
+   */
+  isUnwanted(): boolean
+  arrived(body: Bytes): void
+  failed(error: unknown): void
+}
+
+/** Reads the body of a request. */
+export function receiveBody(request: IncomingMessage, room: BodyRoom, limit: number, receiver: BodyReceiver): void {
+  const body = new Text()
+  const receive = (chunk: Buffer): void => {
+    const before = body.length
+    const length = before + chunk.length
+    try {
+      if (length > limit) throw new BodyTooLarge(limit)
+      if (before <= maxUnwanted && length > maxUnwanted && receiver.isUnwanted()) throw new Stranger()
+      room.take(chunk.length)
+    } catch (error) {
+      drop(error)
+      return
     }
-    const drop = (error: Error): void => {
-      room.release()
-      body.drop()
-      request.off('data', receive)
-      reject(error)
-    }
-    room.dropped = drop
-    request.on('data', receive)
-    request.on('end', () => {
-      room.arrived()
-      resolve(body.all())
-    })
-    // After an error, Node.js also emits the event "close". The event "error" therefore needs no listener.
-    request.on('close', () => {
-      if (!request.complete)
-        drop(new ConnectionBroken('ECONNRESET', 'The client disconnected while it sent its request.'))
-    })
+    body.add(chunk)
+  }
+  const drop = (error: unknown): void => {
+    room.release()
+    body.drop()
+    request.off('data', receive)
+    if (isOver) return
+    isOver = true
+    receiver.failed(error)
+  }
+  let isOver = false
+  room.dropped = drop
+  request.on('data', receive)
+  request.on('end', () => {
+    room.arrived()
+    if (isOver) return
+    isOver = true
+    receiver.arrived(body.all())
+  })
+  // After an error, Node.js also emits the event "close". The event "error" therefore needs no listener.
+  request.on('close', () => {
+    if (!request.complete)
+      drop(new ConnectionBroken('ECONNRESET', 'The client disconnected while it sent its request.'))
   })
 }
 

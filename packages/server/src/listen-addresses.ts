@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises'
 import { type AddressInfo, BlockList, isIPv6, type Server } from 'node:net'
 
 export const defaultHost = 'localhost'
@@ -64,6 +63,7 @@ function portOf(server: Server): number {
 export async function addressOf(host: string): Promise<string> {
   const bare = host.replace(/^\[(.*)\]$/, '$1')
   if (bare === '' || bare.toLowerCase() === 'localhost') return bare.toLowerCase()
+  const { lookup } = await import('node:dns/promises')
   return (await lookup(bare)).address
 }
 

@@ -7,7 +7,7 @@ import { HeldChunks, ReaderTooSlow, readsInPlace } from '../../../src/protocol/e
 import type { Exchange, RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { Crowd } from '../../../src/store/resp/crowd.js'
 import { bulky, inBulk } from './bulk.js'
-import { BodyRoom, bodyOf, Stranger } from './incoming.js'
+import { type BodyReceiver, BodyRoom, receiveBody, Stranger } from './incoming.js'
 import { HeldStream, Outgoing } from './outgoing.js'
 import {
   BodyRefused,
@@ -34,6 +34,8 @@ export interface ListenerOptions {
   readonly isUnwanted?: (call: RawRequest) => boolean
   /** Schedules a request, so that all connections get their share of the event loop. Default: runs it immediately. */
   readonly takeTurn?: (call: RawRequest, connection: Socket, run: () => void) => void
+  /** Returns whether a request may run immediately, without `takeTurn`. Default: `takeTurn` decides. */
+  readonly mayRunNow?: () => boolean
 }
 
 /**
@@ -51,82 +53,162 @@ export function listener(
     turnsAway = () => undefined,
     isUnwanted = () => false,
     takeTurn = (_call, _connection, run) => run(),
+    mayRunNow = () => false,
   }: ListenerOptions = {},
 ): RequestListener {
-  const streams: OpenStreams = { count: 0, limit: limits.maxStreams, held: new HeldChunks(crowd.buffered) }
-  const outgoing = new Outgoing(crowd, limits.requestTimeout)
-  const queues = new Queues(takeTurn)
-  const ways: Ways = { streams, outgoing, crowd, takeTurn }
-  const longestBody = Math.min(limits.maxBodyBytes, crowd.buffered.limit)
+  const ways: Ways = {
+    exchange,
+    reportBug,
+    turnsAway,
+    isUnwanted,
+    takeTurn,
+    mayRunNow,
+    streams: { count: 0, limit: limits.maxStreams, held: new HeldChunks(crowd.buffered) },
+    outgoing: new Outgoing(crowd, limits.requestTimeout),
+    queues: new Queues(takeTurn),
+    crowd,
+    longestBody: Math.min(limits.maxBodyBytes, crowd.buffered.limit),
+  }
+  const latest = new LatestHead()
   return (request, response) => {
     // Ignore a pipelined request if an earlier request has closed the connection. Node.js passes on pipelined requests
     // together.
     if (request.socket.destroyed) return
-    const head = endToEnd(request.rawHeaders)
-    const call = new NodeCall(request, response, head.headers, origin())
-    let room: BodyRoom | undefined
-    // A request with a body is scheduled when its last byte has arrived. Until then it blocks no other request, because
-    // its body may never be complete.
-    if (head.bodyLength === 0) serveInTurn(exchange)
-    else serve((asked) => turnedAway(asked) ?? arrived())
-    function turnedAway(asked: RawRequest): RawResponse | Promise<RawResponse> | undefined {
-      const answer = turnsAway(asked)
-      if (answer !== undefined) leaveBody(response, head.bodyLength)
-      return answer
+    const headers = latest.headersOf(request.rawHeaders)
+    const call = new NodeCall(request, response, headers, latest.urlOf(origin(), targetOf(request)))
+    new ServedRequest(ways, call, latest.bodyLength, request, response).begin()
+  }
+}
+
+/** Functions and accounts that all requests of a listener use. */
+interface Ways extends Required<Pick<ListenerOptions, 'turnsAway' | 'isUnwanted' | 'takeTurn' | 'mayRunNow'>> {
+  readonly exchange: Exchange
+  readonly reportBug: ReportBug
+  readonly streams: OpenStreams
+  readonly outgoing: Outgoing
+  readonly queues: Queues
+  readonly crowd: Crowd
+  readonly longestBody: number
+}
+
+/**
+ * One request, from its head until its response. This is a class, because functions inside of the listener would be
+ * created anew for every request.
+ */
+class ServedRequest implements BodyReceiver {
+  readonly #ways: Ways
+  readonly #call: NodeCall
+  readonly #bodyLength: number | undefined
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+  #room: BodyRoom | undefined
+
+  constructor(
+    ways: Ways,
+    call: NodeCall,
+    bodyLength: number | undefined,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) {
+    this.#ways = ways
+    this.#call = call
+    this.#bodyLength = bodyLength
+    this.#request = request
+    this.#response = response
+    this.#room = undefined
+  }
+
+  /**
+   * A request with a body is scheduled when its last byte has arrived. Until then it blocks no other request, because
+   * its body may never be complete.
+   */
+  begin(): void {
+    if (this.#bodyLength === 0) {
+      this.#serveInTurn()
+      return
     }
-    function arrived(): ReturnType<Exchange> | undefined {
-      const { bodyLength } = head
-      if (bodyLength !== undefined) {
-        if (bodyLength > longestBody) throw new BodyTooLarge(longestBody)
-        if (bodyLength > maxUnwanted && isUnwanted(call)) return unread()
+    try {
+      const answer = this.#ways.turnsAway(this.#call)
+      if (answer === undefined) this.#receive()
+      else {
+        this.#leaveBody()
+        this.#answer(answer)
       }
-      room = new BodyRoom(crowd)
-      bodyOf(request, room, longestBody, () => isUnwanted(call), maxUnwanted).then(
-        (body) => {
-          call.bytes = body
-          serveInTurn(exchange)
-        },
-        (error) => {
-          if (error instanceof Stranger) serveInTurn(unread)
-          else failed(error)
-        },
-      )
-      return undefined
+    } catch (error) {
+      this.failed(error)
     }
-    /** Runs the request without its body, so that the service rejects it. */
-    function unread(): ReturnType<Exchange> {
-      leaveBody(response, head.bodyLength)
-      return exchange(call)
-    }
-    function serveInTurn(answering: Exchange): void {
-      queues.run(call, request.socket, () => {
-        if (request.socket.destroyed) room?.release()
-        else serve(answering)
-      })
-    }
-    function serve(answering: (call: RawRequest) => ReturnType<Exchange> | undefined): void {
-      try {
-        const answer = answering(call)
-        if (answer === undefined) return
-        if (answer instanceof Promise) answer.then(answered).catch(failed)
-        else answered(answer)
-      } catch (error) {
-        failed(error)
+  }
+
+  #receive(): void {
+    const { longestBody, crowd } = this.#ways
+    const length = this.#bodyLength
+    if (length !== undefined) {
+      if (length > longestBody) throw new BodyTooLarge(longestBody)
+      if (length > maxUnwanted && this.isUnwanted()) {
+        this.#leaveBody()
+        this.#serve()
+        return
       }
     }
-    function answered(answer: RawResponse): void {
-      room?.release()
-      send(answer, call, response, ways)
+    const room = new BodyRoom(crowd)
+    this.#room = room
+    receiveBody(this.#request, room, longestBody, this)
+  }
+
+  isUnwanted(): boolean {
+    return this.#ways.isUnwanted(this.#call)
+  }
+
+  arrived(body: Bytes): void {
+    this.#call.bytes = body
+    this.#serveInTurn()
+  }
+
+  #leaveBody(): void {
+    leaveBody(this.#response, this.#bodyLength)
+  }
+
+  #serveInTurn(): void {
+    if (this.#ways.mayRunNow()) this.#serveIfConnected()
+    else this.#ways.queues.run(this.#call, this.#request.socket, () => this.#serveIfConnected())
+  }
+
+  #serveIfConnected(): void {
+    if (this.#request.socket.destroyed) this.#room?.release()
+    else this.#serve()
+  }
+
+  #serve(): void {
+    try {
+      this.#answer(this.#ways.exchange(this.#call))
+    } catch (error) {
+      this.failed(error)
     }
-    function failed(error: unknown): void {
-      room?.release()
-      if (error instanceof ConnectionBroken) request.socket.resetAndDestroy()
-      else if (error instanceof BodyRefused) refuseBody(response, error)
-      else if (!response.destroyed && !response.writableEnded) {
-        reportBug(error, call)
-        if (response.headersSent) response.destroy()
-        else sendError(response, 500, error instanceof CannotBeSent ? error.message : ourMistake)
-      }
+  }
+
+  #answer(answer: RawResponse | Promise<RawResponse>): void {
+    if (answer instanceof Promise) answer.then((sent) => this.#send(sent)).catch((error) => this.failed(error))
+    else this.#send(answer)
+  }
+
+  #send(answer: RawResponse): void {
+    this.#room?.release()
+    send(answer, this.#call, this.#response, this.#ways)
+  }
+
+  failed(error: unknown): void {
+    this.#room?.release()
+    const response = this.#response
+    if (error instanceof Stranger) {
+      // Run the request without its body, so that the service rejects it.
+      this.#leaveBody()
+      this.#serveInTurn()
+    } else if (error instanceof ConnectionBroken) this.#request.socket.resetAndDestroy()
+    else if (error instanceof BodyRefused) refuseBody(response, error)
+    else if (!response.destroyed && !response.writableEnded) {
+      this.#ways.reportBug(error, this.#call)
+      if (response.headersSent) response.destroy()
+      else sendError(response, 500, error instanceof CannotBeSent ? error.message : ourMistake)
     }
   }
 }
@@ -199,8 +281,52 @@ export function endToEnd(raw: readonly string[]): Head {
   return { headers, bodyLength }
 }
 
+/**
+ * Consecutive requests of a client mostly have equal heads, except for the length of the body. This class returns the
+ * same headers and the same URL for all of them, so that later code recognizes both without comparing them.
+ */
+class LatestHead {
+  #raw: readonly string[] = []
+  /** Position of the length of the body in `#raw`, or -1. */
+  #lengthAt = -1
+  #head: Head = { headers: [], bodyLength: 0 }
+  #origin = ''
+  #target = ''
+  #url = ''
+  /** Length of the body that belongs to the latest headers, as in `Head`. */
+  bodyLength: number | undefined = 0
+
+  headersOf(raw: readonly string[]): HeaderList {
+    if (!this.#isLatest(raw)) {
+      this.#raw = raw
+      this.#lengthAt = raw.findIndex(
+        (_, index) => index % 2 === 1 && raw[index - 1]!.toLowerCase() === 'content-length',
+      )
+      this.#head = endToEnd(raw)
+    }
+    this.bodyLength = this.#lengthAt === -1 ? this.#head.bodyLength : Number(raw[this.#lengthAt])
+    return this.#head.headers
+  }
+
+  #isLatest(raw: readonly string[]): boolean {
+    const latest = this.#raw
+    if (raw.length !== latest.length) return false
+    for (let index = 0; index < raw.length; index++)
+      if (raw[index] !== latest[index] && index !== this.#lengthAt) return false
+    return true
+  }
+
+  urlOf(origin: string, target: string): string {
+    if (target !== this.#target || origin !== this.#origin) {
+      this.#origin = origin
+      this.#target = target
+      this.#url = origin + target
+    }
+    return this.#url
+  }
+}
+
 class NodeCall implements RawRequest {
-  readonly url: string
   #request: IncomingMessage
   #response: ServerResponse
   #abort: AbortController | undefined
@@ -210,11 +336,10 @@ class NodeCall implements RawRequest {
     request: IncomingMessage,
     response: ServerResponse,
     readonly headers: HeaderList,
-    origin: string,
+    readonly url: string,
   ) {
     this.#request = request
     this.#response = response
-    this.url = origin + targetOf(request)
   }
 
   get method(): string {
@@ -255,20 +380,16 @@ export function targetOf(request: IncomingMessage): string {
  */
 const largeAnswer = 65_536
 
-interface Ways {
-  readonly streams: OpenStreams
-  readonly outgoing: Outgoing
-  readonly crowd: Crowd
-  readonly takeTurn: NonNullable<ListenerOptions['takeTurn']>
-}
-
 function send(answer: RawResponse, call: RawRequest, response: ServerResponse, ways: Ways): void {
   const { streams, outgoing, crowd } = ways
   const { body } = answer
-  const [status, list] = [statusOf(answer), headersOf(answer)]
+  const status = statusOf(answer)
+  const list = listOf(answer)
   if (typeof body !== 'string' && body !== null) {
-    if (streams.count < streams.limit) void sendStream(status, list, body, call, response, ways)
-    else refuseStream(body, response, streams.limit)
+    if (streams.count < streams.limit) {
+      writeHead(response, status, list)
+      void sendStream(body, call, response, ways)
+    } else refuseStream(body, response, streams.limit)
     return
   }
   if (body !== null && body.length > largeAnswer && !crowd.makesRoom(body.length))
@@ -278,7 +399,7 @@ function send(answer: RawResponse, call: RawRequest, response: ServerResponse, w
   if (call.method !== 'HEAD' && status !== 204 && status !== 304) {
     list.push('content-length', String(body === null ? 0 : body.length))
   }
-  response.writeHead(status, list)
+  writeHead(response, status, list)
   if (body === null) response.end()
   else {
     response.end(body, 'latin1')
@@ -288,8 +409,6 @@ function send(answer: RawResponse, call: RawRequest, response: ServerResponse, w
 
 /** Sends the head immediately and each chunk when it is available. A client that disconnects cancels the stream. */
 async function sendStream(
-  status: number,
-  headers: string[],
   body: ReadableStream<Uint8Array>,
   call: RawRequest,
   response: ServerResponse,
@@ -312,7 +431,6 @@ async function sendStream(
     response.destroy()
   })
   response.once('close', () => void reader.cancel().catch(() => undefined))
-  response.writeHead(status, headers)
   response.flushHeaders()
   try {
     for (;;) {
@@ -351,17 +469,25 @@ function statusOf({ status }: RawResponse): number {
   throw new CannotBeSent(`The response cannot be sent: ${status} is not an HTTP status.`)
 }
 
-function headersOf({ headers }: RawResponse): string[] {
+function listOf({ headers }: RawResponse): string[] {
   const list: string[] = []
-  for (const [name, value] of headers) {
-    if (!isHeader(name, value)) {
+  for (let index = 0; index < headers.length; index++) list.push(headers[index]![0], headers[index]![1])
+  return list
+}
+
+/** Writes the head of a response. Node.js checks the headers, so they are examined only if it rejects one. */
+function writeHead(response: ServerResponse, status: number, list: string[]): void {
+  try {
+    response.writeHead(status, list)
+  } catch (error) {
+    for (let index = 0; index < list.length; index += 2) {
+      if (isHeader(list[index]!, list[index + 1]!)) continue
       throw new CannotBeSent(
-        `The response cannot be sent: its header ${JSON.stringify(name)} contains characters that HTTP does not allow.`,
+        `The response cannot be sent: its header ${JSON.stringify(list[index])} contains characters that HTTP does not allow.`,
       )
     }
-    list.push(name, value)
+    throw error
   }
-  return list
 }
 
 interface OpenStreams {

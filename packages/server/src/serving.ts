@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { Account } from '../../../src/kernel/account.js'
 import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
@@ -18,15 +18,22 @@ import { logRequest } from './request-log.js'
 import { servedTarget } from './root-store.js'
 import type { Plan, ServerOptions } from './server-options.js'
 import { Connections, ended, timeouts } from './sockets.js'
-import { fileOf, type Lock } from './state/lock.js'
-import { readState } from './state/state-file.js'
-import { lockState, restore } from './state/state-lock.js'
-import { StateWriter } from './state/state-writer.js'
+import type { Lock } from './state/lock.js'
+import type { OpenStateFile } from './state/open-state.js'
+import type { StateWriter } from './state/state-writer.js'
 import { Tenants } from './tenants.js'
 import { Turns } from './turns.js'
 
 /** Default time in which running requests can finish after `close()`, in milliseconds of host time. */
 const usualGrace = 2_000
+
+/** Path of a request as the server serves it, and whether web pages of any site may request it. */
+interface Addressed {
+  readonly method: string
+  readonly target: string
+  readonly path: string
+  readonly isOpen: boolean
+}
 
 /** A running server: its listening sockets, its tenants, and its state file. */
 export class Serving {
@@ -39,6 +46,8 @@ export class Serving {
   readonly #connections: Connections
   readonly #guard: Guard
   readonly #serve: RequestListener
+  /** What follows from the latest method and target, because consecutive requests mostly have the same ones. */
+  #latest: Addressed = { method: '', target: '', path: '', isOpen: false }
   #servers: readonly Server[] = []
   #isOpen = false
   #lock: Lock | undefined
@@ -69,21 +78,20 @@ export class Serving {
   /** Starts the server. If the start fails, it closes everything that was opened. */
   async start(): Promise<void> {
     const { state } = this.#options
-    const file = state === undefined ? undefined : fileOf(state)
-    if (file !== undefined) this.#lock = await lockState(file)
+    const file = state === undefined ? undefined : await openStateFile(state)
+    this.#lock = file?.lock
     try {
       await this.#placeEngine()
-      const kept = file === undefined ? {} : readState(file)
+      const kept = file?.read()
       await this.#listen()
       await this.#joinCluster()
       await this.#openNativePort()
-      for (const [tenant, dump] of Object.entries(kept))
-        restore(this.tenants, file!, tenant, dump, this.#options.rebaseTime ?? false)
+      if (kept !== undefined) file?.restore(kept, this.tenants, this.#options.rebaseTime ?? false)
     } catch (error) {
       await this.#giveUp()
       throw error
     }
-    if (file !== undefined) this.#keeper = new StateWriter(file, this.tenants, this.#plan.tell)
+    this.#keeper = file?.keep(this.tenants, this.#plan.tell)
     this.#isOpen = true
   }
 
@@ -105,6 +113,9 @@ export class Serving {
 
   async #listen(): Promise<void> {
     const { host, port, address, limits, controlToken } = this.#plan
+    // `import … from 'node:http'` would also load the HTTP client of `fetch`, because an import reads every export. That
+    // takes ten times as long as `node:http` itself.
+    const { createServer } = process.getBuiltinModule('node:http')
     const create = (): Server =>
       this.#connections.count(createServer(timeouts(limits), (request, response) => this.#answer(request, response)))
     const listening = await listenOn(address, port, create).catch((error) => {
@@ -180,12 +191,14 @@ export class Serving {
         isUnwanted: (call) =>
           (this.node === undefined || tenants.nameOf(call) === undefined) && tenants.isUnwanted(call),
         takeTurn: (call, connection, run) => this.#turns.take(groupOf(tenants.targetOf(call)), connection, run),
+        mayRunNow: () => this.#turns.isFree,
       },
     )
   }
 
   #linkFor(call: RawRequest): RawResponse | undefined {
     const { tenants } = this
+    if (!tenants.isOwnPath(call)) return undefined
     return this.links?.answer(call, tenants.targetOf(call), (asked) => tenants.mayControl(asked))
   }
 
@@ -197,18 +210,29 @@ export class Serving {
     }
     const { onRequest: log } = this.#options
     if (log !== undefined) logRequest(request, response, log)
-    const path = servedTarget(request.method ?? '', targetOf(request))
+    const { path, isOpen } = this.#addressed(request.method ?? '', targetOf(request))
     request.url = path
-    // Web pages of any site may call the store, as with the service. Check the origin for all other paths, because
-    // requests to them can make this machine send requests.
-    const open = /^\/[^/_][^/]*\/store(?:-[^/?]*)?(?:[/?]|$)/.test(path)
-    // Do not check a forwarded request, because the node that forwarded and signed it has already checked the origin.
-    const isPassed = this.node?.front.isPassed(request) === true
-    const refused =
-      open || isPassed ? undefined : originRejection(request, this.#guard, kindOf(path), this.#plan.controlToken)
     if (path.startsWith('/_')) for (const [name, value] of unreadable) response.setHeader(name, value)
+    const refused = isOpen ? undefined : this.#rejection(request, path)
     if (refused === undefined) this.#serve(request, response)
     else refuse(request, response, refused)
+  }
+
+  #addressed(method: string, target: string): Addressed {
+    const latest = this.#latest
+    if (method === latest.method && target === latest.target) return latest
+    const path = servedTarget(method, target)
+    // Web pages of any site may call the store, as with the service. Check the origin for all other paths, because
+    // requests to them can make this machine send requests.
+    const isOpen = /^\/[^/_][^/]*\/store(?:-[^/?]*)?(?:[/?]|$)/.test(path)
+    this.#latest = { method, target, path, isOpen }
+    return this.#latest
+  }
+
+  #rejection(request: IncomingMessage, path: string): string | undefined {
+    // Do not check a forwarded request, because the node that forwarded and signed it has already checked the origin.
+    if (this.node?.front.isPassed(request) === true) return undefined
+    return originRejection(request, this.#guard, kindOf(path), this.#plan.controlToken)
   }
 
   close(grace: number = usualGrace): Promise<void> {
@@ -262,6 +286,12 @@ function groupOf(path: string): string {
 function kindOf(path: string): 'control' | 'page' | 'service' {
   if (isPagePath(path)) return 'page'
   return path.startsWith('/_') ? 'control' : 'service'
+}
+
+/** Locks a state file. The code is loaded on demand, because most servers have no state file. */
+async function openStateFile(path: string): Promise<OpenStateFile> {
+  const { openState } = await import('./state/open-state.js')
+  return openState(path)
 }
 
 /** Returns the host name by which clients on this machine call the server. */

@@ -338,6 +338,11 @@ export class Tenants {
     return this.#sandboxes.has(name)
   }
 
+  /** Returns whether a path belongs to the server itself: control API, health, inspector. */
+  isOwnPath({ url }: RawRequest): boolean {
+    return url.startsWith('/_', this.origin.length)
+  }
+
   /** Returns the path and query of a request. */
   targetOf({ url }: RawRequest): string {
     return url.slice(this.origin.length)
@@ -368,7 +373,7 @@ export class Tenants {
     const known = this.#sandboxes.get(first)
     // Serve a request to a known tenant first. A path below `/v2/` is an exception, because it may belong to the queue
     // at the origin. No tenant name begins with `_`.
-    if (known !== undefined && !/^\/v2\//i.test(path) && known.owns(call.url)) return this.#entered(call, first, known)
+    if (known !== undefined && !isV2(first) && known.owns(call.url)) return this.#entered(call, first, known)
     if (/^\/_control(?:[/?#]|$)/.test(path)) {
       if (!this.mayControl(call)) return noToken(call)
       const refused = refusedOrder(this.#heap, call, path)
@@ -426,6 +431,7 @@ export class Tenants {
    * the body is read.
    */
   turnsAway(call: RawRequest): RawResponse | Promise<RawResponse> | undefined {
+    if (this.#door === undefined && !this.isOwnPath(call)) return undefined
     const path = this.targetOf(call)
     if (/^\/_control(?:[/?#]|$)/.test(path)) return this.mayControl(call) ? undefined : noToken(call)
     if (this.#door === undefined) return undefined
@@ -480,9 +486,7 @@ export class Tenants {
     const refusal = this.#door?.turnsAway(call, name, known)
     if (refusal !== undefined) return refusal
     const sandbox = known ?? this.#made(name, call)
-    if (!(sandbox instanceof Error)) {
-      return refusedFor(this.#heap, call, (url) => locator(sandbox.urls)(url)) ?? sandbox.exchange(call)
-    }
+    if (!(sandbox instanceof Error)) return refusedFor(this.#heap, call, sandbox) ?? sandbox.exchange(call)
     return json({ error: sandbox.message }, sandbox instanceof HttpError ? sandbox.status : 503)
   }
 
@@ -542,6 +546,10 @@ function checkTenantName(name: string): void {
 
 /** Matches paths of the queue at the origin, but not the services of a tenant with the name `v2`. */
 const queueAtOrigin = /^\/v2\/(?!store(?:[-/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./i
+
+function isV2(segment: string): boolean {
+  return segment.length === 2 && segment.toLowerCase() === 'v2'
+}
 
 function noToken(call: RawRequest): RawResponse {
   const given = call.headers.every(([name]) => name.toLowerCase() !== 'authorization')

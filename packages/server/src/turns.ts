@@ -38,14 +38,19 @@ export class Turns {
     this.#slice = slice
   }
 
+  /** Whether a request that arrives now may run immediately. Most requests need no more than this. */
+  get isFree(): boolean {
+    const now = this.#host.now()
+    if (this.#until === undefined) this.#begin(now)
+    return this.#waiting.size === 0 && now < this.#until!
+  }
+
   /**
    * Runs a request now, or in a later iteration of the event loop.
    * @param run function that runs the request and must not throw
    */
   take(group: unknown, connection: object, run: () => void): void {
-    const now = this.#host.now()
-    if (this.#until === undefined) this.#begin(now)
-    if (this.#waiting.size === 0 && now < this.#until!) {
+    if (this.isFree) {
       run()
       return
     }

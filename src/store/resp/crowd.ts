@@ -75,6 +75,7 @@ export class Crowd {
   }
 
   leave(holder: MemoryHolder): void {
+    if (this.#watched.size === 0) return
     const watched = this.#watched.get(holder)
     if (watched === undefined) return
     this.#watched.delete(holder)

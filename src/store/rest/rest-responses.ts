@@ -229,7 +229,7 @@ export function syncToken(writes: number): string {
   return writes.toString(32)
 }
 
-const allowsCredentials = ['access-control-allow-credentials', 'true'] as const
+export const allowsCredentials = ['access-control-allow-credentials', 'true'] as const
 
 export function corsHeaders(call: ServiceRequest): (readonly [string, string])[] {
   const headers: (readonly [string, string])[] = [allowsCredentials]

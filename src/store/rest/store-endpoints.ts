@@ -17,6 +17,7 @@ import { maxRows, refusedCount, refusedWork } from '../store-limits.js'
 import { commandFacts, readableFacts, storeFaults } from './command-faults.js'
 import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
 import {
+  allowsCredentials,
   corsHeaders,
   type Encoding,
   encodingOf,
@@ -61,8 +62,7 @@ const endpoints: readonly Endpoint<RestStore, User>[] = [
       const { search } = front.store.db
       if (!search.isWatching && !searchMention.test(call.body) && !searchMention.test(call.path))
         return answered(call, front, run)
-      const loading = searchLoading([call.path, call.query, call.body], front.store)
-      return loading?.then(() => answered(call, front, run)) ?? answered(call, front, run)
+      return answeredWithSearch(call, front, run)
     },
   },
 ]
@@ -98,6 +98,12 @@ interface Form {
   run(call: StoreCall, front: RestStore, encoding: Encoding): RawResponse
 }
 
+/** Loads the code of search commands first, if the request needs it. */
+function answeredWithSearch(call: StoreCall, front: RestStore, run: Form['run']): RawResponse | Promise<RawResponse> {
+  const loading = searchLoading([call.path, call.query, call.body], front.store)
+  return loading?.then(() => answered(call, front, run)) ?? answered(call, front, run)
+}
+
 /**
  * Runs one form of request and returns its response, or an error in the service's wording. The headers are checked
  * first, then the form of the request.
@@ -119,7 +125,10 @@ function answered(call: StoreCall, front: RestStore, run: Form['run']): RawRespo
 export function withHeaders({ status, headers, body }: RawResponse, call: StoreCall, store: StoreEngine): RawResponse {
   // `concat()` creates an array without spare memory. An array that grows by pushing reserves memory for more items,
   // and the traffic log keeps the array.
-  const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(store)] : [])
+  const isPlain = status < 300 && call.header('origin') === undefined
+  const all = isPlain
+    ? headers.concat([allowsCredentials, syncHeader(store)])
+    : headers.concat(corsHeaders(call), status < 300 ? [syncHeader(store)] : [])
   return { status, headers: all, body }
 }
 

@@ -24,6 +24,11 @@ export const roomForSyntax = 1_048_576
 
 export type RequestForm = 'request' | 'pipeline' | 'transaction'
 
+/** Sender of a command of a request. */
+interface RestSender extends Sender {
+  readonly via: RequestForm
+}
+
 /**
  * Error for arguments that are too large, with status 413, or for a reply that is too large, with status 200 because
  * the command ran. [store.md 10]
@@ -82,20 +87,38 @@ export class RestStore {
 
   /** Runs one command of a request within the limits of the plan. */
   execute(argv: Argv, user: User, via: RequestForm, call: ServiceRequest, size?: number): Reply {
-    const sender = { user, via, cause: call.cause }
+    const sender: RestSender = { user, via, cause: call.cause }
     const tables = [this.store.commands]
     const received = this.checkPlan(argv, sender, tables, size)
-    const run = (): Reply => {
-      const { length } = argv[0]!
-      // Finds XREAD and XREADGROUP. This check runs for every command, so it first compares the length of the name,
-      // which excludes nearly all other commands.
-      if ((length === 5 || length === 10) && asksToWait(argv))
-        this.store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
-      return this.inStorage(argv, sender, tables, () => this.journal.execute(argv, user, via, call.cause))
-    }
-    const reply = this.isStruck ? executeFaulty(this, { argv, user, via, run }, call) : run()
+    const reply = this.isStruck ? this.#executeFaulty(argv, sender, tables, call) : this.#run(argv, sender, tables)
     this.charge(received, reply)
     return reply
+  }
+
+  #executeFaulty(
+    argv: Argv,
+    sender: RestSender,
+    tables: readonly CommandTable<Command>[],
+    call: ServiceRequest,
+  ): Reply {
+    const { user, via } = sender
+    return executeFaulty(this, { argv, user, via, run: () => this.#run(argv, sender, tables) }, call)
+  }
+
+  #run(argv: Argv, sender: RestSender, tables: readonly CommandTable<Command>[]): Reply {
+    const { length } = argv[0]!
+    // Finds XREAD and XREADGROUP. This check runs for every command, so it first compares the length of the name, which
+    // excludes nearly all other commands.
+    if ((length === 5 || length === 10) && asksToWait(argv)) this.store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
+    return this.#eviction === undefined ? this.#log(argv, sender) : this.#runEvicting(argv, sender, tables)
+  }
+
+  #runEvicting(argv: Argv, sender: RestSender, tables: readonly CommandTable<Command>[]): Reply {
+    return this.inStorage(argv, sender, tables, () => this.#log(argv, sender))
+  }
+
+  #log(argv: Argv, { user, via, cause }: RestSender): Reply {
+    return this.journal.execute(argv, user, via, cause)
   }
 
   /** Runs a command, and evicts keys if the policy requires it. */

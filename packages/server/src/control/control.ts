@@ -1,4 +1,4 @@
-import { addRoute, createRouter, findRoute } from 'rou3'
+import { addRoute, createRouter, findRoute, type RouterContext } from 'rou3'
 import * as v from 'valibot'
 import { type Bytes, text } from '../../../../src/kernel/bytes.js'
 import { hasMoreValues, isDeeper } from '../../../../src/kernel/json-depth.js'
@@ -14,7 +14,6 @@ import { destinationOrders } from './destination-operations.js'
 import { faultOrders } from './fault-operations.js'
 import { inspectorOrders } from './inspector-operations.js'
 import { checkOrders } from './invariant-operations.js'
-import { openApi } from './openapi.js'
 import type { ControlOperation } from './operation.js'
 import { deepest, maxControlValues } from './operation-parts.js'
 import { callOrders } from './outbound-operations.js'
@@ -55,8 +54,16 @@ export const controlOperations: readonly ControlOperation[] = [
   ...inspectorOrders,
 ]
 
-const router = createRouter<ControlOperation>()
-for (const order of controlOperations) addRoute(router, order.method, order.path || '/', order)
+let router: RouterContext<ControlOperation> | undefined
+
+/** Returns the router of all operations. It is built on first use, because most servers get no control call. */
+function routes(): RouterContext<ControlOperation> {
+  if (router === undefined) {
+    router = createRouter<ControlOperation>()
+    for (const order of controlOperations) addRoute(router, order.method, order.path || '/', order)
+  }
+  return router
+}
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
@@ -86,7 +93,10 @@ export async function control(call: RawRequest, path: string, tenants: TenantSou
     const { searchParams: query } = new URL(path, 'http://control.test')
     const [, , name = '', ...rest] = partsOf(path)
     if (name === '') return json({ tenants: tenants.names })
-    if (name === 'openapi.json') return json(openApi(controlOperations, tenants.origin))
+    if (name === 'openapi.json') {
+      const { openApi } = await import('./openapi.js')
+      return json(openApi(controlOperations, tenants.origin))
+    }
     const tenant = decodeURIComponent(name)
     if (rest.length === 0 && call.method === 'DELETE') return json({ dropped: tenants.drop(tenant) })
     const { order, params } = found(call.method, `/${rest.join('/')}`)
@@ -108,12 +118,12 @@ const onAnEngine =
   'The store of this tenant is a real Redis, which has no dumps, loads or past instants. Read keys with commands, or take a snapshot().'
 
 function found(method: string, below: string): { order: ControlOperation; params: Record<string, string> } {
-  const match = findRoute(router, method, below)
+  const match = findRoute(routes(), method, below)
   if (match !== undefined) {
     const params = Object.entries(match.params ?? {}).map(([name, value]) => [name, decodeURIComponent(value)])
     return { order: match.data, params: Object.fromEntries(params) }
   }
-  const allowed = methods.filter((other) => findRoute(router, other, below) !== undefined)
+  const allowed = methods.filter((other) => findRoute(routes(), other, below) !== undefined)
   if (allowed.length > 0) throw new HttpError(405, `${below} takes ${allowed.join(' or ')} (got ${method}).`)
   throw new HttpError(
     404,

@@ -1,4 +1,4 @@
-import { toJsonSchema } from '@valibot/to-json-schema'
+import type { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { catalog } from '../../../../src/faults/catalog.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
@@ -76,14 +76,16 @@ export const faultOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/faults/catalog',
     summary: 'Returns all fault kinds: their effects, fields and injection points.',
-    run: () =>
-      Object.values(catalog).map(({ kind, summary, points, fields, example }) => ({
+    run: async () => {
+      const { toJsonSchema } = await import('@valibot/to-json-schema')
+      return Object.values(catalog).map(({ kind, summary, points, fields, example }) => ({
         kind,
         summary,
         points,
-        fields: Object.entries(fields).map(([name, field]) => fieldOf(name, field as v.GenericSchema)),
+        fields: Object.entries(fields).map(([name, field]) => fieldOf(name, field as v.GenericSchema, toJsonSchema)),
         example,
-      })),
+      }))
+    },
   },
   {
     method: 'GET',
@@ -205,8 +207,8 @@ async function played(
 }
 
 /** Describes a field of a fault, for the form in the inspector. */
-function fieldOf(name: string, schema: v.GenericSchema): object {
-  const { type = 'any', enum: values } = toJsonSchema(schema, { errorMode: 'ignore' })
+function fieldOf(name: string, schema: v.GenericSchema, described: typeof toJsonSchema): object {
+  const { type = 'any', enum: values } = described(schema, { errorMode: 'ignore' })
   const optional = /optional/.test(schema.type)
   return { name, type, ...(optional && { optional }), ...(values !== undefined && { values }) }
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { stripVTControlCharacters } from 'node:util'
 import { runInThisContext } from 'node:vm'
 import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { failureOf } from '../../../../src/report/failure.js'
@@ -94,6 +93,8 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
  * timeline anyway.
  */
 function shown(message: string, { traffic }: Sandbox): string {
+  // An import of `node:util` would read every export, and some of them load further modules.
+  const { stripVTControlCharacters } = process.getBuiltinModule('node:util')
   const told = stripVTControlCharacters(withoutTimeline(message, failureOf({ message })?.replay))
   return multiLine(traffic.redaction().text(told))
 }
