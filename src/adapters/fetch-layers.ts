@@ -31,7 +31,7 @@ export function layOver(
   globalThis.fetch = replacement
   return () => {
     layer.active = false
-    unwind()
+    removeEndedLayers()
   }
 }
 
@@ -48,7 +48,7 @@ function urlOf(input: FetchInput): string {
  * Removes each ended replacement that is now the global `fetch`. If other code has wrapped a replacement, the
  * replacement stays installed and passes all requests to the previous `fetch`.
  */
-function unwind(): void {
+export function removeEndedLayers(): void {
   for (;;) {
     const top = layers.get(globalThis.fetch)
     if (top === undefined || top.active) return

@@ -298,10 +298,15 @@ export function realHostsIn(env: Readonly<Record<string, string | undefined>>): 
   return found
 }
 
+const regionPrefixes: Readonly<Record<QueueRegion, string>> = {
+  'us-east-1': 'US_EAST_1_',
+  'eu-central-1': 'EU_CENTRAL_1_',
+}
+
 /**
  * Returns the name of the environment variable for one region: `US_EAST_1_QUEUE_URL`. If an SDK has a configured
  * region, it reads this variable first.
  */
 export function regionalName(name: string, region: QueueRegion): string {
-  return `${region.replaceAll('-', '_').toUpperCase()}_${name}`
+  return regionPrefixes[region] + name
 }

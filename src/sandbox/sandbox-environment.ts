@@ -16,11 +16,14 @@ export function environmentOf(
   keysIn: (region: QueueRegion) => SigningKeyPair,
   database?: string,
 ): Record<string, string> {
-  const { urls, tokens } = sandbox
+  const { urls, tokens, dialect, policy } = sandbox
   const { store } = database === undefined ? tokens : tokens.databases[database]!
   const place = { url: database === undefined ? urls.store : urls.databases[database]!, token: store, database }
-  const sets = dialectsOf(sandbox.dialect).map((dialect) => environmentIn(dialect, sandbox, place, keysIn))
-  return Object.assign({}, ...sets, redisUrlOf(sandbox, place)) as Record<string, string>
+  const keys = { 'us-east-1': keysIn('us-east-1'), 'eu-central-1': keysIn('eu-central-1') }
+  const facts = { urls, tokens, store: place, home: keys[homeRegionOf(policy)], keys }
+  const env: Record<string, string> = {}
+  for (const { environment } of dialectsOf(dialect)) addVariables(env, environment, facts)
+  return Object.assign(env, redisUrlOf(sandbox, place))
 }
 
 /** The database of the data store that an app uses. */
@@ -49,14 +52,18 @@ function redisUrlOf(
   return { REDIS_URL: url.href }
 }
 
-function environmentIn(
-  { environment }: Dialect,
-  { policy, urls, tokens }: EnvironmentSource,
-  store: StorePlace,
-  keysIn: (region: QueueRegion) => SigningKeyPair,
-): Record<string, string> {
-  const { current, next } = keysIn(homeRegionOf(policy))
-  const env: Record<string, string> = {}
+/** Values of the variables, whose names depend on the dialect. */
+interface Facts extends Pick<SandboxParts, 'urls' | 'tokens'> {
+  readonly store: StorePlace
+  readonly home: SigningKeyPair
+  readonly keys: Readonly<Record<QueueRegion, SigningKeyPair>>
+}
+
+function addVariables(
+  env: Record<string, string>,
+  environment: Dialect['environment'],
+  { urls, tokens, store, home: { current, next }, keys }: Facts,
+): void {
   for (const name of environment.storeUrl) env[name] = store.url
   for (const name of environment.storeToken) env[name] = store.token
   env[environment.disableTelemetry] = '1'
@@ -69,11 +76,10 @@ function environmentIn(
   env[environment.mgmtKey] = tokens.mgmtKey
   // The SDKs first read the variables of the configured region, and then the variables without a region.
   for (const region of queueRegions) {
-    const keys = keysIn(region)
+    const { current, next } = keys[region]
     env[regionalName(environment.queueUrl, region)] = urls.regions[region]
     env[regionalName(environment.queueToken, region)] = tokens.queue
-    env[regionalName(environment.queueCurrentSigningKey, region)] = keys.current
-    env[regionalName(environment.queueNextSigningKey, region)] = keys.next
+    env[regionalName(environment.queueCurrentSigningKey, region)] = current
+    env[regionalName(environment.queueNextSigningKey, region)] = next
   }
-  return env
 }

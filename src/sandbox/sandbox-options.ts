@@ -250,7 +250,7 @@ export function checkNested(options: SandboxOptions): void {
   }
   if (urls?.regions !== undefined) checkOptionNames('urls.regions', urls.regions, queueRegions)
   if (typeof dialect === 'object') checkDialect(dialect)
-  policyWith(policy)
+  if (policy !== undefined) policyWith(policy)
 }
 
 /** Checks a token. The message must not contain it, because it differs from the intended token only by a space. */

@@ -118,7 +118,7 @@ export class Sandbox {
   readonly #elsewhere: ExternalStore | undefined
   readonly #locate: Locate
   /** Returns the URL of this sandbox for a URL of the vendor's real management API, and for its own URLs. */
-  readonly #relocate: (url: string) => string | undefined
+  #relocate: ((url: string) => string | undefined) | undefined
   #takesRealMgmt = true
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
@@ -174,8 +174,6 @@ export class Sandbox {
     this.#forks = new Account(this.policy.maxForkBytes ?? Number.POSITIVE_INFINITY)
     this.urls = sandboxUrlsOf(options.urls, options.name, options.databases)
     this.#locate = locator(this.urls)
-    const realMgmtUrls = dialectsOf(this.dialect).flatMap(({ realMgmtUrl }) => realMgmtUrl ?? [])
-    this.#relocate = relocator(this.urls, this.urls, realMgmtUrls)
     this.#initialTokens = tokensOf(options)
     this.#seal = sealOf(options)
     this.#core = this.#coreBeforeUse()
@@ -361,7 +359,13 @@ export class Sandbox {
 
   /** Returns the URL of this sandbox for a URL of the vendor's real management API. */
   #inRealMgmt(url: string): string | undefined {
-    return this.#takesRealMgmt ? this.#relocate(url) : undefined
+    if (!this.#takesRealMgmt) return undefined
+    this.#relocate ??= relocator(
+      this.urls,
+      this.urls,
+      dialectsOf(this.dialect).flatMap(({ realMgmtUrl }) => realMgmtUrl ?? []),
+    )
+    return this.#relocate(url)
   }
 
   /**
