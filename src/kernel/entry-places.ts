@@ -1,4 +1,7 @@
-import type { Entry } from './traffic-log.js'
+/** A part of an entry. The log imports this file. */
+interface Numbered {
+  readonly seq: number
+}
 
 // The entries of a log are sorted by `seq`, so that no index is needed to find one.
 
@@ -6,7 +9,7 @@ import type { Entry } from './traffic-log.js'
  * Returns the index of the first entry after the entry with this `seq`. The numbers of entries have no gaps, except in
  * recorded logs and in selections of entries.
  */
-export function placeAfter(entries: readonly Entry[], seq: number): number {
+export function placeAfter(entries: readonly Numbered[], seq: number): number {
   const first = entries[0]
   if (first === undefined || seq < first.seq) return 0
   const guess = seq - first.seq
@@ -21,7 +24,7 @@ export function placeAfter(entries: readonly Entry[], seq: number): number {
 }
 
 /** Returns the entry with this `seq`. */
-export function entryWith(entries: readonly Entry[], seq: number): Entry | undefined {
+export function entryWith<T extends Numbered>(entries: readonly T[], seq: number): T | undefined {
   const entry = entries[placeAfter(entries, seq) - 1]
   return entry?.seq === seq ? entry : undefined
 }
