@@ -2,7 +2,7 @@ import { editDistance } from '../src/kernel/nearest-name.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { nameAt, withoutSecrets } from './failure/hidden-values.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
-import { differingLines } from './text-diff.js'
+import { commonEnds, differingLines } from './text-diff.js'
 
 /**
  * Texts that a failure prints instead of the expected and the received literal, if the literals would not explain the
@@ -87,17 +87,31 @@ export function compare(received: unknown, expected: unknown, path = ''): ValueD
 function compareLists(received: unknown, expected: readonly unknown[], path: string): ValueDifference[] {
   if (!Array.isArray(received) || received.length !== expected.length)
     return [new ValueDifference(received, expected, path)]
-  return expected.flatMap((item, index) => compare(received[index], item, `${path}[${index}]`))
+  const differences: ValueDifference[] = []
+  for (let index = 0; index < expected.length; index++) {
+    if (isSame(received[index], expected[index])) continue
+    for (const one of compare(received[index], expected[index], `${path}[${index}]`)) differences.push(one)
+  }
+  return differences
 }
 
 function compareFields(received: unknown, expected: Record<string, unknown>, path: string): ValueDifference[] {
   if (typeof received !== 'object' || received === null || Array.isArray(received)) {
     return [new ValueDifference(received, expected, path)]
   }
-  return Object.entries(expected).flatMap(([name, item]) => {
+  const differences: ValueDifference[] = []
+  for (const [name, item] of Object.entries(expected)) {
     const field = Object.hasOwn(received, name) ? (received as Record<string, unknown>)[name] : undefined
-    return compare(field, item, `${path}${/^[\w$]+$/.test(name) ? `.${name}` : `[${literal(name)}]`}`)
-  })
+    if (isSame(field, item)) continue
+    const at = `${path}${/^[\w$]+$/.test(name) ? `.${name}` : `[${literal(name)}]`}`
+    for (const one of compare(field, item, at)) differences.push(one)
+  }
+  return differences
+}
+
+/** Returns whether two values are the same primitive value. Then their path, and a comparison, are not needed. */
+function isSame(one: unknown, other: unknown): boolean {
+  return typeof one !== 'object' && Object.is(one, other)
 }
 
 /**
@@ -140,17 +154,4 @@ export function roughDistance(received: unknown, expected: unknown): number {
   const most = Math.max(received.length, expected.length)
   const [start, end] = commonEnds(received, expected)
   return Math.max(0.01, (most - start - end) / most)
-}
-
-/**
- * Returns how many characters two texts have in common at their start and at their end. The two parts do not overlap.
- */
-export function commonEnds(one: string, other: string): [start: number, end: number] {
-  const shorter = Math.min(one.length, other.length)
-  let start = 0
-  while (start < shorter && one.charCodeAt(start) === other.charCodeAt(start)) start++
-  const left = shorter - start
-  let end = 0
-  while (end < left && one.charCodeAt(one.length - 1 - end) === other.charCodeAt(other.length - 1 - end)) end++
-  return [start, end]
 }

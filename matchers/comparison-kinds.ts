@@ -97,12 +97,26 @@ export const body: Kind = (expected) => {
       expected.includes('\ufffd') ? undefined : (received) => received === wanted,
     )
   }
+  const known = new Map<Bytes, readonly ValueDifference[]>()
   return comparison<Bytes | undefined>(expected, (received) => {
     if (received === undefined) return expected === undefined ? [] : [new ValueDifference(undefined, expected)]
-    const json = text(received)
-    return compareText(json, expected, {
-      received: (redaction) => `no JSON: ${literal(withoutSecrets(json, redaction))}`,
-    })
+    if (received.length <= longBody) return jsonDifferences(received, expected)
+    let differences = known.get(received)
+    if (differences === undefined) {
+      differences = jsonDifferences(received, expected)
+      known.set(received, differences)
+    }
+    return differences
+  })
+}
+
+/** Length of a body from which on it is parsed once for a matcher, and not once for each comparison. */
+const longBody = 100_000
+
+function jsonDifferences(received: Bytes, expected: unknown): readonly ValueDifference[] {
+  const json = text(received)
+  return compareText(json, expected, {
+    received: (redaction) => `no JSON: ${literal(withoutSecrets(json, redaction))}`,
   })
 }
 

@@ -9,6 +9,19 @@ export interface AsymmetricMatcher {
   asymmetricMatch(other: unknown): boolean
 }
 
+/** The start of a text that is too long to be searched for secrets as a whole. Only the start is printed. */
+export class CutText {
+  constructor(
+    readonly start: string,
+    /** Length of the whole text. */
+    readonly length: number,
+  ) {}
+}
+
+/** Values that are printed instead of further lists and objects of a long value. */
+export const omittedList: object = Object.freeze({})
+export const omittedObject: object = Object.freeze({})
+
 export function isAsymmetric(value: unknown): value is AsymmetricMatcher {
   return (
     typeof value === 'object' &&
@@ -23,6 +36,9 @@ export function literal(value: unknown, depth = 0): string {
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'function') return `[function ${plainText(value.name)}]`
   if (typeof value !== 'object' || value === null) return String(value)
+  if (value instanceof CutText) return stringLiteral(value.start, value.length)
+  if (value === omittedList) return '[…]'
+  if (value === omittedObject) return '{…}'
   if (isAsymmetric(value)) return asymmetricLiteral(value)
   if (value instanceof RegExp) return plainText(String(value))
   if (value instanceof Date) return `new Date('${Number.isNaN(value.getTime()) ? '' : value.toISOString()}')`
@@ -62,10 +78,10 @@ function listed<T>(open: string, items: readonly T[], write: (item: T) => string
   return open + shown.join(', ') + close
 }
 
-function stringLiteral(value: string): string {
+function stringLiteral(value: string, length: number = value.length): string {
   const shown = value.length > maxChars ? value.slice(0, maxChars) : value
   const quoted = `'${plainText(shown.replaceAll('\\', '\\\\').replaceAll("'", "\\'"))}'`
-  return value.length > maxChars ? `${quoted.slice(0, -1)}…' (${value.length} chars)` : quoted
+  return length > maxChars ? `${quoted.slice(0, -1)}…' (${length} chars)` : quoted
 }
 
 function fieldName(name: string): string {

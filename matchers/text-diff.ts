@@ -1,5 +1,5 @@
 import { plainText } from '../src/report/safe-text.js'
-import { isPlainObject, literal } from './literal.js'
+import { CutText, isPlainObject, literal } from './literal.js'
 
 /** Maximum length of two literals that are printed on the same line. */
 const short = 60
@@ -28,7 +28,7 @@ export function differingLines(expected: unknown, received: unknown): readonly s
 }
 
 function isLong(value: unknown): boolean {
-  return typeof value === 'string' && value.length > maxChars
+  return value instanceof CutText || (typeof value === 'string' && value.length > maxChars)
 }
 
 function linesOf(value: unknown): readonly string[] | undefined {
@@ -57,18 +57,43 @@ function fieldLead(name: string): string {
 
 /** Returns the first difference between two long lines, with the characters around it. */
 function differingPart(expected: unknown, received: unknown): readonly string[] | undefined {
-  if (typeof expected !== 'string' || typeof received !== 'string') return undefined
+  if (!isText(expected) || !isText(received)) return undefined
   if (expected.length <= short && received.length <= short) return undefined
-  let start = 0
-  while (start < expected.length && expected[start] === received[start]) start++
+  const [wanted, found] = [startOf(expected), startOf(received)]
+  const [start] = commonEnds(wanted, found)
+  const lengths = `of ${expected.length} expected and ${received.length} received characters`
+  const isCut = expected instanceof CutText || received instanceof CutText
+  if (isCut && start === Math.min(wanted.length, found.length))
+    return [`  after the first ${start} characters, ${lengths}`]
   const from = Math.max(0, start - 20)
-  const part = (side: string): string =>
-    `${from > 0 ? '…' : ''}${side.slice(from, from + short)}${side.length > from + short ? '…' : ''}`
+  const part = (side: string, length: number): string =>
+    `${from > 0 ? '…' : ''}${side.slice(from, from + short)}${length > from + short ? '…' : ''}`
   return [
-    `  at character ${start}, of ${expected.length} expected and ${received.length} received characters:`,
-    `- ${plainText(part(expected))}`,
-    `+ ${plainText(part(received))}`,
+    `  at character ${start}, ${lengths}:`,
+    `- ${plainText(part(wanted, expected.length))}`,
+    `+ ${plainText(part(found, received.length))}`,
   ]
+}
+
+function isText(value: unknown): value is string | CutText {
+  return typeof value === 'string' || value instanceof CutText
+}
+
+function startOf(text: string | CutText): string {
+  return typeof text === 'string' ? text : text.start
+}
+
+/**
+ * Returns how many characters two texts have in common at their start and at their end. The two parts do not overlap.
+ */
+export function commonEnds(one: string, other: string): [start: number, end: number] {
+  const shorter = Math.min(one.length, other.length)
+  let start = 0
+  while (start < shorter && one.charCodeAt(start) === other.charCodeAt(start)) start++
+  const left = shorter - start
+  let end = 0
+  while (end < left && one.charCodeAt(one.length - 1 - end) === other.charCodeAt(other.length - 1 - end)) end++
+  return [start, end]
 }
 
 type Line = readonly [mark: ' ' | '-' | '+', text: string]

@@ -30,7 +30,8 @@ export function swallowedAborts(evidence: MatcherInput): string[] {
     evidence.ofType('workflow').flatMap((end) => (end.state === 'RUN_SUCCESS' ? [[end.runId, end] as const] : [])),
   )
   const submissions = grouped(submissionsIn(evidence), ({ runId }) => runId)
-  const calls = grouped(evidence.ofType('attempt'), ({ workflowRunId = '' }) => workflowRunId)
+  const attempts = submissions.size === 0 ? [] : evidence.ofType('attempt')
+  const calls = grouped(attempts, ({ workflowRunId = '' }) => workflowRunId)
   return [
     ...[...submissions].flatMap(([runId, own]) =>
       wentOn(own, loneCalls(calls.get(runId) ?? []), ends.get(runId), evidence),
@@ -41,10 +42,12 @@ export function swallowedAborts(evidence: MatcherInput): string[] {
 }
 
 function submissionsIn(evidence: MatcherInput): Submission[] {
-  const causes = new Map(evidence.ofType('published').map(({ seq, cause }) => [seq, cause]))
+  const inOrder = [...evidence.ofType('step'), ...evidence.ofType('wait'), ...evidence.ofType('invoke')]
+  const published = inOrder.length === 0 ? [] : evidence.ofType('published')
+  const causes = new Map(published.map(({ seq, cause }) => [seq, cause]))
   const steps = new Map<number, { readonly runId: string; readonly name: string }>()
   const known = new Set<string>()
-  for (const entry of [...evidence.ofType('step'), ...evidence.ofType('wait'), ...evidence.ofType('invoke')]) {
+  for (const entry of inOrder) {
     const { runId, stepId, stepName, cause = 0 } = entry
     const request = causes.get(cause) ?? cause
     // The same step may be submitted twice: its client got no response, or its plan was submitted first. Count only the
@@ -132,6 +135,7 @@ function endedBefore({ endedAfterSeq = Number.POSITIVE_INFINITY }: EntryOf<'requ
 
 /** Returns hints for steps that were submitted after their run had succeeded. The queue rejects them. */
 function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence: MatcherInput): string[] {
+  if (ends.size === 0) return []
   return evidence.ofType('request').flatMap((request) => {
     if (request.response?.status !== 400) return []
     const refusal = text(request.response.body ?? ('' as never))

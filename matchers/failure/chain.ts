@@ -1,5 +1,6 @@
+import { entryWith, placeAfter } from '../../src/kernel/entry-places.js'
 import { plural } from '../../src/kernel/plural.js'
-import type { Entry } from '../../src/kernel/traffic-log.js'
+import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import { describeEntry, type EntryWording } from '../../src/report/describe.js'
 import { type Nesting, nestingOf, type Repetitions, repetitionsOf } from '../../src/report/nesting.js'
 import { dateOf } from '../../src/report/shown-times.js'
@@ -19,15 +20,15 @@ export interface Subject {
 }
 
 /**
- * The chain of a failure: its focus, the causes of the focus, and what followed. Indexes the log to find these entries.
+ * The chain of a failure: its focus, the causes of the focus, and what followed. A log can have 100,000 entries, so the
+ * chain reads all of them only a few times, and indexes none.
  */
 export class Chain {
   readonly nesting: Nesting
   readonly repetitions: Repetitions
   readonly #entries: readonly Entry[]
-  readonly #bySeq: ReadonlyMap<number, Entry>
   readonly #led: ReadonlySet<number>
-  readonly #firstAttempts = new Map<string, Entry[]>()
+  #firstAttempts: ReadonlyMap<string, Entry> | undefined
   /** `seq` of each entry in the chain. */
   readonly own: ReadonlySet<number>
 
@@ -38,12 +39,21 @@ export class Chain {
     this.#entries = evidence.entries
     this.nesting = nestingOf(this.#entries)
     this.repetitions = repetitionsOf(this.#entries, this.nesting)
-    this.#bySeq = new Map(this.#entries.map((entry) => [entry.seq, entry]))
     this.#led = this.#ledTo(subject.focus)
-    for (const attempt of evidence.ofType('attempt')) {
-      if (!this.#firstAttempts.has(attempt.messageId)) this.#firstAttempts.set(attempt.messageId, [attempt])
-    }
     this.own = this.#followed()
+  }
+
+  /** Returns the entry with this `seq`. */
+  entry(seq: number | undefined): Entry | undefined {
+    return seq === undefined ? undefined : entryWith(this.#entries, seq)
+  }
+
+  /** Returns the delivery during which an entry was recorded. */
+  attemptOf(entry: Entry): EntryOf<'attempt'> | undefined {
+    for (let at: Entry | undefined = entry; at !== undefined; at = this.entry(this.nesting.above(at))) {
+      if (at.type === 'attempt') return at
+    }
+    return undefined
   }
 
   get isEmpty(): boolean {
@@ -58,7 +68,7 @@ export class Chain {
   /** Returns whether this URL is the destination of a message in the focus, or of a message that led to the focus. */
   isAt(url: string): boolean {
     for (const seq of this.#led) {
-      const entry = this.#bySeq.get(seq)!
+      const entry = this.entry(seq)!
       if ('messageId' in entry && 'url' in entry && entry.url === url) return true
     }
     return false
@@ -80,14 +90,14 @@ export class Chain {
     if (this.isEmpty) return ['(no traffic)']
     const wanted = new Set(this.#required(named).map(({ seq }) => seq))
     const news = this.#entries.filter(
-      (entry, index) => wanted.has(entry.seq) || isNews(entry, this.#entries[index - 1], false),
+      (entry, index) => isNews(entry, this.#entries[index - 1], false) || wanted.has(entry.seq),
     )
     const folded = this.#foldedCallbacks(news, wanted)
-    const left = news.filter((entry) => !folded.entries.has(entry.seq))
+    const left = folded.entries.size === 0 ? news : news.filter((entry) => !folded.entries.has(entry.seq))
     const { redaction } = this.evidence
     const chosen = this.#chosen(left, named, most - (folded.messages > 0 ? 2 : 1))
-    const shown = left.filter((entry) => chosen.has(entry))
-    const leftOut = gapsOf(left, chosen)
+    const shown = [...chosen.keys()].sort((one, other) => one.seq - other.seq)
+    const leftOut = gapsOf(left, shown)
     const known: RenderContext = {
       nesting: this.nesting,
       repetitions: this.repetitions,
@@ -112,10 +122,9 @@ export class Chain {
   #ledTo(focus: readonly number[]): Set<number> {
     const led = new Set<number>()
     for (const seq of focus) {
-      for (let one = this.#bySeq.get(seq); one !== undefined && !led.has(one.seq); ) {
+      for (let one = this.entry(seq); one !== undefined && !led.has(one.seq); ) {
         led.add(one.seq)
-        const above = this.nesting.above(one)
-        one = above === undefined ? undefined : this.#bySeq.get(above)
+        one = this.entry(this.nesting.above(one))
       }
     }
     return led
@@ -128,10 +137,11 @@ export class Chain {
   #followed(): Set<number> {
     const messages = new Set<string>()
     for (const seq of this.#led) {
-      const entry = this.#bySeq.get(seq)!
+      const entry = this.entry(seq)!
       if ('messageId' in entry) messages.add(entry.messageId)
     }
     const own = new Set(this.#led)
+    if (own.size === 0) return own
     for (const entry of this.#entries) {
       if ('messageId' in entry && messages.has(entry.messageId)) own.add(entry.seq)
       const above = this.nesting.above(entry)
@@ -147,7 +157,7 @@ export class Chain {
    */
   #belongs(entry: Entry, above: number, messages: ReadonlySet<string>): boolean {
     if (!this.#led.has(above) || entry.type === 'fault' || entry.type === 'command') return true
-    const cause = this.#bySeq.get(above)!
+    const cause = this.entry(above)!
     return 'messageId' in cause && messages.has(cause.messageId)
   }
 
@@ -164,7 +174,7 @@ export class Chain {
       if (entry.kind !== 'message' && entry.outcome?.state === 'DELIVERED') delivered.add(entry.messageId)
     }
     for (const seq of [...this.#led, ...this.#ledTo([...wanted])]) {
-      const entry = this.#bySeq.get(seq)
+      const entry = this.entry(seq)
       if (entry !== undefined && 'messageId' in entry) delivered.delete(entry.messageId)
     }
     const entries = new Set<number>()
@@ -181,14 +191,20 @@ export class Chain {
    * the timeline names. For an entry about a retry, it must also show the first attempt.
    */
   #required(named: readonly number[]): Entry[] {
-    const entries = [...this.subject.focus.slice(0, 1), ...named].flatMap((seq) => this.#bySeq.get(seq) ?? [])
+    const entries = [...this.subject.focus.slice(0, 1), ...named].flatMap((seq) => this.entry(seq) ?? [])
     return [...new Set(entries.flatMap((entry) => [entry, ...this.#beginning(entry)]))]
   }
 
   /** For a retry, returns the first attempt of its message. Returns an empty list for any other entry. */
   #beginning(entry: Entry): Entry[] {
     if (entry.type !== 'attempt' || entry.retried === 0) return []
-    return this.#firstAttempts.get(entry.messageId) ?? []
+    if (this.#firstAttempts === undefined) {
+      // A Map keeps the last of several values for a key, so the first attempts come last.
+      const reversed = this.evidence.ofType('attempt').toReversed()
+      this.#firstAttempts = new Map(reversed.map((attempt) => [attempt.messageId, attempt]))
+    }
+    const first = this.#firstAttempts.get(entry.messageId)
+    return first === undefined ? [] : [first]
   }
 
   /**
@@ -197,24 +213,23 @@ export class Chain {
    */
   #chosen(entries: readonly Entry[], named: readonly number[], most: number): Selection {
     const { shown = () => true, focus } = this.subject
-    const visible = new Set(entries)
-    const required = this.#required(named).filter((entry) => visible.has(entry))
-    const center = focus[0] ?? entries.at(-1)?.seq ?? 0
-    const own = entries.filter(({ seq }) => this.own.has(seq))
-    const others = entries.filter((entry) => !this.own.has(entry.seq) && shown(entry))
-    const first = own.filter(
-      (entry) => focus.includes(entry.seq) || (entry.type === 'published' && this.#led.has(entry.seq)),
-    )
-    const faults = nearest(
-      own.filter(({ type }) => type === 'fault'),
-      center,
-      most,
-    ).slice(0, maxFaults)
     const room = new Room(entries, most, this.#rows())
+    const required = this.#required(named).filter((entry) => room.has(entry))
+    const center = focus[0] ?? entries.at(-1)?.seq ?? 0
+    const isOwn = ({ seq }: Entry): boolean => this.own.has(seq)
+    const isFirst = (entry: Entry): boolean =>
+      focus.includes(entry.seq) || (entry.type === 'published' && this.#led.has(entry.seq))
+    const own = this.own.size === 0 ? [] : entries.filter(isOwn)
     for (const entry of required) room.add([entry], 'brief')
     for (const entry of required) room.add([entry], 'full')
     for (const entry of required) room.add(this.#withPlace(entry), 'full')
-    for (const entry of [first, faults, own, others].flatMap((some) => nearest(some, center, most))) {
+    const inOrder = [
+      ...nearest(own, center, most, isFirst),
+      ...nearest(own, center, most, ({ type }) => type === 'fault').slice(0, maxFaults),
+      ...nearest(own, center, most),
+      ...nearest(entries, center, most, (entry) => !isOwn(entry) && shown(entry)),
+    ]
+    for (const entry of inOrder) {
       if (!room.add(this.#withPlace(entry), 'full')) break
     }
     return room.chosen
@@ -224,8 +239,7 @@ export class Chain {
   #withPlace(entry: Entry): Entry[] {
     const place = [entry]
     for (let one = entry; one.type !== 'attempt' && (one === entry || !('messageId' in one)); ) {
-      const above = this.nesting.above(one)
-      const next = above === undefined ? undefined : this.#bySeq.get(above)
+      const next = this.entry(this.nesting.above(one))
       if (next === undefined) break
       place.push(next)
       one = next
@@ -254,19 +268,20 @@ type Selection = ReadonlyMap<Entry, 'full' | 'brief'>
 /** Selects entries for a timeline with a maximum number of lines. */
 class Room {
   chosen: Selection = new Map()
-  readonly #places: ReadonlyMap<Entry, number>
 
   constructor(
-    entries: readonly Entry[],
+    readonly entries: readonly Entry[],
     readonly most: number,
     readonly rowsOf: (entry: Entry) => number,
-  ) {
-    this.#places = new Map(entries.map((entry, index) => [entry, index]))
+  ) {}
+
+  has(entry: Entry): boolean {
+    return entryWith(this.entries, entry.seq) === entry
   }
 
   /** Adds all of the entries, or none of them if they do not fit. @returns whether they fit */
   add(entries: readonly Entry[], how: 'full' | 'brief'): boolean {
-    const more = entries.filter((entry) => this.#places.has(entry) && this.#isMore(entry, how))
+    const more = entries.filter((entry) => this.has(entry) && this.#isMore(entry, how))
     if (more.length === 0) return true
     const next = new Map([...this.chosen, ...more.map((entry) => [entry, how] as const)])
     if (this.#rows(next) > this.most) return false
@@ -284,11 +299,11 @@ class Room {
    */
   #rows(selection: Selection): number {
     let rows = 0
-    let after = -1
+    let after = 0
     let date = ''
     const inOrder = [...selection].sort(([one], [other]) => one.seq - other.seq)
     for (const [entry, how] of inOrder) {
-      const place = this.#places.get(entry)!
+      const place = placeAfter(this.entries, entry.seq)
       rows += how === 'full' ? this.rowsOf(entry) : 1
       if (place > after + 1) rows++
       if (dateOf(entry.at) !== date) rows++
@@ -300,15 +315,13 @@ class Room {
 }
 
 /** Returns the number of omitted entries before each shown entry. The keys are the `seq` of the shown entries. */
-function gapsOf(entries: readonly Entry[], selection: Selection): ReadonlyMap<number, number> {
+function gapsOf(entries: readonly Entry[], shown: readonly Entry[]): ReadonlyMap<number, number> {
   const gaps = new Map<number, number>()
-  let leftOut = 0
-  for (const entry of entries) {
-    if (!selection.has(entry)) leftOut++
-    else {
-      if (leftOut > 0) gaps.set(entry.seq, leftOut)
-      leftOut = 0
-    }
+  let after = 0
+  for (const { seq } of shown) {
+    const place = placeAfter(entries, seq)
+    if (place > after + 1) gaps.set(seq, place - after - 1)
+    after = place
   }
   return gaps
 }
@@ -318,14 +331,25 @@ function everything({ role }: MatcherInput): string {
 }
 
 /**
- * Returns the entries sorted by their distance to a `seq`, nearest first. If two entries have the same distance, the
- * earlier entry is first.
+ * Returns the wanted entries next to a `seq`, at most `most` before it and `most` after it. They are sorted by their
+ * distance, nearest first. If two entries have the same distance, the earlier entry is first.
  */
-function nearest(entries: readonly Entry[], center: number, most: number): Entry[] {
-  let at = entries.findIndex(({ seq }) => seq >= center)
-  if (at === -1) at = entries.length
-  const from = Math.max(0, at - most)
-  return entries
-    .slice(from, at + most)
-    .sort((one, other) => Math.abs(one.seq - center) - Math.abs(other.seq - center) || one.seq - other.seq)
+function nearest(
+  entries: readonly Entry[],
+  center: number,
+  most: number,
+  isWanted: (entry: Entry) => boolean = () => true,
+): Entry[] {
+  const at = placeAfter(entries, center - 1)
+  const before: Entry[] = []
+  for (let index = at - 1; index >= 0 && before.length < most; index--) {
+    if (isWanted(entries[index]!)) before.push(entries[index]!)
+  }
+  const after: Entry[] = []
+  for (let index = at; index < entries.length && after.length < most; index++) {
+    if (isWanted(entries[index]!)) after.push(entries[index]!)
+  }
+  return [...before, ...after].sort(
+    (one, other) => Math.abs(one.seq - center) - Math.abs(other.seq - center) || one.seq - other.seq,
+  )
 }

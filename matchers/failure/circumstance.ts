@@ -1,24 +1,23 @@
-import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
-import type { Nesting } from '../../src/report/nesting.js'
+import type { Entry } from '../../src/kernel/traffic-log.js'
 import type { MatcherInput } from '../received.js'
+import type { Chain } from './chain.js'
 
-/** A log, indexed once for all hints. */
+/** A log in which hints are searched. */
 export interface Log {
   readonly evidence: MatcherInput
-  readonly nesting: Nesting
+  readonly chain: Chain
   /** Returns whether an entry is in the chain of the failure. `undefined` if the failure has no chain. */
   readonly isOwn: ((seq: number) => boolean) | undefined
   /**
    * Returns whether several attempts of one message, each with an entry like the passed one, could explain the failure.
    */
   readonly mayRepeat: (entry: Entry) => boolean
-  /** Returns the delivery during which an entry was recorded. */
-  readonly attemptOf: (entry: Entry) => EntryOf<'attempt'> | undefined
 }
 
 /** A fact in the log that may explain a failure. */
 export interface Circumstance {
-  readonly sentence: string
+  /** Returns the text of the hint. Of many facts, only the first few are told. */
+  readonly sentence: () => string
   /** `seq` of the entries that prove the fact. */
   readonly seqs: readonly number[]
   /** Whether the fact can only explain a failure in which something expected is missing. */

@@ -1,6 +1,4 @@
-import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
-import { nestingOf } from '../../src/report/nesting.js'
-import type { MatcherInput } from '../received.js'
+import type { Chain } from './chain.js'
 import type { Circumstance, Log } from './circumstance.js'
 import { failedForGood, guarded, skippedSlots } from './missing-hints.js'
 import { doneAgain, overtaken, repeated, takenForDuplicates } from './repetitions.js'
@@ -23,37 +21,23 @@ const most = 3
 
 /**
  * Returns hints from the log. Hints about entries in the chain of the failure come first.
- * @param isOwn returns whether an entry is in the chain of the failure, or is `undefined` without a chain
+ * @param isOwn returns whether an entry is in the chain of the failure, or is `undefined` without a focus
  * @param isMissing whether something expected is missing. Then entries outside the chain may explain the failure, too
  * @param mayRepeat returns whether several attempts of one message, each with an entry like the passed one, could
  * explain the failure
  */
 export function hintsFromContext(
-  evidence: MatcherInput,
-  isOwn: ((seq: number) => boolean) | undefined,
+  chain: Chain,
+  isOwn: Log['isOwn'],
   isMissing: boolean,
   mayRepeat: Log['mayRepeat'],
 ): string[] {
-  const log = logOf(evidence, isOwn, mayRepeat)
-  const all = rows.flatMap((row) => row(log))
-  const own = all.filter(({ seqs }) => isOwn === undefined || seqs.some(isOwn))
-  const others = isMissing ? all.filter((one) => !own.includes(one)) : []
+  const { evidence } = chain
+  const all = rows.flatMap((row) => row({ evidence, chain, isOwn, mayRepeat }))
+  const isInChain = ({ seqs }: Circumstance): boolean => isOwn === undefined || seqs.some(isOwn)
+  const own = all.filter(isInChain)
+  const others = isMissing ? all.filter((one) => !isInChain(one)) : []
   return [...own.filter(({ explainsMissing }) => isMissing || explainsMissing !== true), ...others]
     .slice(0, most)
-    .map(({ sentence }) => evidence.redaction.text(sentence))
-}
-
-function logOf(evidence: MatcherInput, isOwn: Log['isOwn'], mayRepeat: Log['mayRepeat']): Log {
-  const { entries } = evidence
-  const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
-  const nesting = nestingOf(entries)
-  const attemptOf = (entry: Entry): EntryOf<'attempt'> | undefined => {
-    for (let at: Entry | undefined = entry; at !== undefined; ) {
-      if (at.type === 'attempt') return at
-      const above = nesting.above(at)
-      at = above === undefined ? undefined : bySeq.get(above)
-    }
-    return undefined
-  }
-  return { evidence, nesting, isOwn, mayRepeat, attemptOf }
+    .map(({ sentence }) => evidence.redaction.text(sentence()))
 }

@@ -89,24 +89,31 @@ const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
  * named once. A URL is not named if its last delivery got a response.
  */
 const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '', said }) => {
-  const runs = evidence.entries.flatMap((one) =>
-    'runId' in one && chain.subject.focus.includes(one.seq) ? one.runId : [],
-  )
+  const runs = chain.subject.focus.flatMap((seq) => {
+    const one = chain.entry(seq)
+    return one !== undefined && 'runId' in one ? one.runId : []
+  })
   // If the failure is about something that exists, an unhandled delivery explains the failure only if the delivery is
   // in the focus or caused an entry of the focus.
   const concerns = (attempt: EntryOf<'attempt'>): boolean =>
     isUnwanted === true
       ? chain.ledBy(attempt)
       : chain.has(attempt) || chain.isAt(attempt.url) || runs.includes(attempt.workflowRunId ?? '')
-  const own = [...grouped(evidence.ofType('attempt'), ({ url }) => url)].flatMap(([url, attempts]) => {
-    const { note = '' } = attempts.findLast(({ outcome }) => outcome !== undefined)?.outcome ?? {}
-    return wasUnhandled.test(note) && !world.answersAt(url) && attempts.some(concerns) ? plainText(note) : []
+  const attempts = evidence.ofType('attempt')
+  const urls = new Set(attempts.flatMap(({ url, outcome }) => (wasUnhandled.test(outcome?.note ?? '') ? url : [])))
+  const toThese = urls.size === 0 ? [] : attempts.filter(({ url }) => urls.has(url))
+  const own = [...grouped(toThese, ({ url }) => url)].flatMap(([url, group]) => {
+    const { note = '' } = group.findLast(({ outcome }) => outcome !== undefined)?.outcome ?? {}
+    return wasUnhandled.test(note) && !world.answersAt(url) && group.some(concerns) ? plainText(note) : []
   })
-  const all = [...new Set([...world.refused, ...own])]
+  const sentences = [...new Set([...world.refused, ...own])]
     .map((sentence) => evidence.redaction.text(fromHere(sentence)))
     .filter((sentence) => said?.has(sentence) !== true && !message.includes(sentence))
-  const more = all.length - maxUnanswered
-  return [...all.slice(0, maxUnanswered), ...(more > 0 ? [`… and ${more} more rejected or unhandled requests.`] : [])]
+  const more = sentences.length - maxUnanswered
+  return [
+    ...sentences.slice(0, maxUnanswered),
+    ...(more > 0 ? [`… and ${more} more rejected or unhandled requests.`] : []),
+  ]
 }
 
 const thrown: Cause = ({ thrown }) => thrown.lines
@@ -139,9 +146,9 @@ const outdated: Cause = ({ evidence }) => [outdatedHint(evidence) ?? []].flat()
 
 const ofMatcher: Cause = ({ hints = [] }) => hints
 
-const ofLog: Cause = ({ evidence, chain, isMissing, mayRepeat = () => false }) => {
+const ofLog: Cause = ({ chain, isMissing, mayRepeat = () => false }) => {
   const isOwn = chain.own.size === 0 ? undefined : (seq: number): boolean => chain.own.has(seq)
-  return hintsFromContext(evidence, isOwn, isMissing === true, mayRepeat)
+  return hintsFromContext(chain, isOwn, isMissing === true, mayRepeat)
 }
 
 /** An app that reads the machine's clock. The log can suggest this cause, but cannot prove it. */

@@ -1,6 +1,7 @@
 import { type Bytes, text } from '../../src/kernel/bytes.js'
 import { byDatabase } from '../../src/kernel/database-traffic.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
+import type { Chain } from './chain.js'
 import type { Log } from './circumstance.js'
 
 // Finds the keys that a delivery certainly changed. A key counts as changed if its state at the end of the delivery
@@ -34,22 +35,24 @@ interface Change {
  * Returns the keys that attempts changed, sorted by the first change. Locks are excluded, because every attempt must
  * acquire them again.
  */
-export function keyEffects({ evidence, attemptOf }: Pick<Log, 'evidence' | 'attemptOf'>): KeyEffect[] {
-  const effects = byDatabase(evidence.entries).flatMap((entries) => effectsIn(entries, attemptOf))
+export function keyEffects({ evidence, chain }: Log): KeyEffect[] {
+  const effects = byDatabase(evidence.entries).flatMap((entries) => effectsIn(entries, chain))
   return effects.sort((one, other) => one.entry.seq - other.entry.seq)
 }
 
 /** Returns the keys of one database that attempts changed. */
-function effectsIn(entries: readonly Entry[], attemptOf: Log['attemptOf']): KeyEffect[] {
+function effectsIn(entries: readonly Entry[], chain: Chain): KeyEffect[] {
   const byAttempt = new Map<EntryOf<'attempt'>, Map<Bytes, Change[]>>()
   const locks = new Set<Bytes>()
   for (const change of changesIn(entries, locks)) {
-    const attempt = attemptOf(change.entry)
+    const attempt = chain.attemptOf(change.entry)
     if (attempt === undefined) continue
     const byKey = byAttempt.get(attempt) ?? new Map<Bytes, Change[]>()
     byAttempt.set(attempt, byKey)
     const { key } = change.entry
-    byKey.set(key, [...(byKey.get(key) ?? []), change])
+    const changes = byKey.get(key)
+    if (changes === undefined) byKey.set(key, [change])
+    else changes.push(change)
   }
   return [...byAttempt].flatMap(([attempt, byKey]) =>
     [...byKey]

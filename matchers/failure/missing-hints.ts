@@ -23,7 +23,8 @@ export function skippedSlots({ evidence }: Log): Circumstance[] {
     const [{ name, at, seq, value }] = skipped as [EntryOf<'setting'>]
     const more = skipped.length === 1 ? '' : ` and at ${plural(skipped.length - 1, 'later time')}`
     return {
-      sentence: `Schedule ${quoted(name, 60)} did not fire at ${timeSeenFrom(at, from)}Z (#${seq})${more}: ${skipText(String(value?.because))}`,
+      sentence: () =>
+        `Schedule ${quoted(name, 60)} did not fire at ${timeSeenFrom(at, from)}Z (#${seq})${more}: ${skipText(String(value?.because))}`,
       seqs: skipped.map(({ seq }) => seq),
       explainsMissing: true,
     }
@@ -41,10 +42,11 @@ function skipText(because: string): string {
  * the app later set or changed the key.
  */
 export function guarded(log: Log): Circumstance[] {
+  if (!log.evidence.ofType('command').some(hadNoEffect)) return []
   return byDatabase(log.evidence.entries).flatMap((entries) => guardedIn(entries, log))
 }
 
-function guardedIn(entries: readonly Entry[], { evidence, attemptOf }: Log): Circumstance[] {
+function guardedIn(entries: readonly Entry[], { evidence, chain }: Log): Circumstance[] {
   /** The command that created each existing key. */
   const makers = new Map<Bytes, EntryOf<'command'>>()
   const expiries = new KnownExpiries()
@@ -59,7 +61,7 @@ function guardedIn(entries: readonly Entry[], { evidence, attemptOf }: Log): Cir
       expiries.clear()
     }
     if (entry.type !== 'command') continue
-    const messageId = attemptOf(entry)?.messageId
+    const messageId = chain.attemptOf(entry)?.messageId
     for (const change of events) {
       const { event, key } = change
       expiries.take(change, entry)
@@ -74,8 +76,8 @@ function guardedIn(entries: readonly Entry[], { evidence, attemptOf }: Log): Cir
       makers.clear()
       expiries.clear()
     }
-    const key = guardKey(entry)
-    if (key === undefined || entry.error !== undefined || (entry.reply !== null && entry.reply !== 0)) continue
+    const key = hadNoEffect(entry) ? guardKey(entry) : undefined
+    if (key === undefined) continue
     const maker = makers.get(key)
     // A `SET … NX GET` that creates the key also replies with null.
     if (maker === entry) continue
@@ -88,13 +90,18 @@ function guardedIn(entries: readonly Entry[], { evidence, attemptOf }: Log): Cir
         ? 'delete the key before it'
         : `let the key expire before it with ${expiringCall(expiry - entry.at)}, or delete the key`
     refused.set(key, {
-      sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} had no effect, because the key already existed${since}. If the command must take effect, ${advice}.`,
+      sentence: () =>
+        `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} had no effect, because the key already existed${since}. If the command must take effect, ${advice}.`,
       seqs: [entry.seq],
       explainsMissing: true,
       messageId,
     })
   }
   return [...refused.values()]
+}
+
+function hadNoEffect({ error, reply }: EntryOf<'command'>): boolean {
+  return error === undefined && (reply === null || reply === 0)
 }
 
 function guardKey({ argv, via }: EntryOf<'command'>): Bytes | undefined {
@@ -117,19 +124,23 @@ export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
   const all = evidence.ofType('dead-letter')
   const letters = all.filter(({ seq }) => isOwn?.(seq) !== true)
   if (letters.length === 0) return []
+  return [
+    {
+      sentence: () => lettersText(evidence, letters, all.length),
+      seqs: letters.map(({ seq }) => seq),
+      explainsMissing: true,
+    },
+  ]
+}
+
+function lettersText(evidence: MatcherInput, letters: readonly EntryOf<'dead-letter'>[], ofAll: number): string {
   const alike = grouped(letters, ({ kind, url, status, error }) => {
     return `${kind} ${urlText(url, evidence.redaction)}, ${responseText(status, error, evidence.redaction)}`
   })
   const parts = [...alike.values()].slice(0, maxLetters).map((group) => letterText(evidence, group))
   const more = alike.size > maxLetters ? `; and others` : ''
   const lost = letters.some(({ kind }) => kind !== 'message')
-  return [
-    {
-      sentence: `${plural(letters.length, letters.length < all.length ? 'other message' : 'message')} went to the dead-letter queue: ${parts.join('; ')}${more}.${lost ? ' The receiver of a dead callback may not know that outcome.' : ''}`,
-      seqs: letters.map(({ seq }) => seq),
-      explainsMissing: true,
-    },
-  ]
+  return `${plural(letters.length, letters.length < ofAll ? 'other message' : 'message')} went to the dead-letter queue: ${parts.join('; ')}${more}.${lost ? ' The receiver of a dead callback may not know that outcome.' : ''}`
 }
 
 /**

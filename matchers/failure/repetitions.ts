@@ -2,7 +2,6 @@ import { text } from '../../src/kernel/bytes.js'
 import { formatDuration } from '../../src/kernel/duration.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import { responseText, urlText } from '../../src/report/describe.js'
-import { repetitionsOf } from '../../src/report/nesting.js'
 import { standardRedaction } from '../../src/report/redaction.js'
 import { quoted } from '../../src/report/safe-text.js'
 import { timeOf } from '../../src/report/shown-times.js'
@@ -17,10 +16,9 @@ import { keyEffects } from './key-effects.js'
  * so the queue delivered the message again.
  */
 export function doneAgain(log: Log): Circumstance[] {
-  const { evidence, mayRepeat } = log
+  const { evidence } = log
   const done = new Map<string, Repeated>()
   for (const { deed, advice, attempt, entry, entries } of deedsOf(log)) {
-    if (![attempt, ...entries].some(mayRepeat)) continue
     const name = `${attempt.messageId} ${deed}`
     const known = done.get(name) ?? { attempts: new Set(), deed, advice, first: entry, seqs: [] }
     known.attempts.add(attempt)
@@ -33,10 +31,22 @@ export function doneAgain(log: Log): Circumstance[] {
       const [first, second] = [...attempts] as [EntryOf<'attempt'>, EntryOf<'attempt'>]
       const again = attempts.size === 2 ? 'did so again' : `and ${attempts.size - 2} of the later attempts did so again`
       return {
-        sentence: `${evidence.name(first.messageId)} ${deed} in each of ${attempts.size} attempts. Attempt ${first.retried + 1} (#${first.seq}) did so, but ${unheard(entry)}${endOf(first)}, so attempt ${second.retried + 1} (#${second.seq}) ${again}. ${advice}`,
+        sentence: () =>
+          `${evidence.name(first.messageId)} ${deed} in each of ${attempts.size} attempts. Attempt ${first.retried + 1} (#${first.seq}) did so, but ${unheard(entry)}${endOf(first)}, so attempt ${second.retried + 1} (#${second.seq}) ${again}. ${advice}`,
         seqs: [...seqs, first.seq, second.seq],
       }
     })
+}
+
+/** Returns the IDs of messages that were attempted more than once. */
+function attemptedAgain(evidence: MatcherInput): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const again = new Set<string>()
+  for (const { messageId } of evidence.ofType('attempt')) {
+    if (seen.has(messageId)) again.add(messageId)
+    else seen.add(messageId)
+  }
+  return again
 }
 
 interface Repeated extends Pick<Deed, 'deed' | 'advice'> {
@@ -55,17 +65,25 @@ interface Deed {
   readonly entries: readonly Entry[]
 }
 
-/** Returns the effects of deliveries, in the order of the log. */
-function deedsOf(log: Pick<Log, 'evidence' | 'attemptOf'>): Deed[] {
-  const { evidence, attemptOf } = log
-  const onKeys = keyEffects(log).map(({ key, ...effect }): Deed => {
-    const advice = 'Make the handler idempotent, for example by storing the ID of each processed message.'
-    return { ...effect, deed: `changed the key ${quoted(text(key), 60)}`, advice }
-  })
+/** Returns the effects of messages that were attempted more than once, in the order of the log. */
+function deedsOf(log: Log): Deed[] {
+  const { evidence, chain, mayRepeat } = log
+  const again = attemptedAgain(evidence)
+  if (again.size === 0) return []
+  const mayExplain = (attempt: EntryOf<'attempt'>, entries: readonly Entry[]): boolean =>
+    again.has(attempt.messageId) && (mayRepeat(attempt) || entries.some(mayRepeat))
+  const onKeys = keyEffects(log)
+    .filter(({ attempt, entries }) => mayExplain(attempt, entries))
+    .map(({ key, ...effect }): Deed => {
+      const advice = 'Make the handler idempotent, for example by storing the ID of each processed message.'
+      return { ...effect, deed: `changed the key ${quoted(text(key), 60)}`, advice }
+    })
   const others = evidence.entries.flatMap((entry): Deed[] => {
+    if (entry.type !== 'published' && entry.type !== 'outbound') return []
+    const attempt = chain.attemptOf(entry)
+    if (attempt === undefined || !mayExplain(attempt, [entry])) return []
     const told = deedOf(entry, evidence)
-    const attempt = told === undefined ? undefined : attemptOf(entry)
-    return told === undefined || attempt === undefined ? [] : [{ ...told, attempt, entry, entries: [entry] }]
+    return told === undefined ? [] : [{ ...told, attempt, entry, entries: [entry] }]
   })
   return [...onKeys, ...others].sort((one, other) => one.entry.seq - other.entry.seq)
 }
@@ -124,26 +142,30 @@ function endOf({ outcome }: EntryOf<'attempt'>): string {
  * Returns requests that the app sent again after an error or a lost response, although an earlier request had done its
  * work.
  */
-export function repeated({ evidence, nesting }: Log): Circumstance[] {
+export function repeated({ evidence, chain }: Log): Circumstance[] {
+  const { repetitions } = chain
+  if (repetitions.size === 0) return []
   const done = new Set(evidence.entries.filter(({ type }) => type !== 'fault').map(({ cause }) => cause))
   const isDone = (entry: EntryOf<'request' | 'outbound'>): boolean =>
     entry.type === 'outbound' ? wasDone(entry) : done.has(entry.seq)
   const bySequence = new Map<number, EntryOf<'request' | 'outbound'>[]>()
-  for (const [seq, before] of repetitionsOf(evidence.entries, nesting)) {
-    const sequence = [...(bySequence.get(before.seq) ?? []), before]
+  for (const [seq, before] of repetitions) {
+    const sequence = bySequence.get(before.seq) ?? []
+    sequence.push(before)
     bySequence.delete(before.seq)
     bySequence.set(seq, sequence)
   }
   return [...bySequence].flatMap(([last, sequence]) => {
     if (!sequence.some(isDone)) return []
     const { method, url } = sequence[0]!
-    const ends = sequence.map((entry) => {
+    const endOf = (entry: EntryOf<'request' | 'outbound'>): string => {
       const { seq, response: answer } = entry
       const end = answer?.status === 0 ? 'got no response' : `got status ${answer?.status}`
       return `#${seq} ${end}${isDone(entry) ? ' although the work was done' : ''}`
-    })
+    }
     return {
-      sentence: `${method} ${urlText(url, evidence.redaction)} was sent ${sequence.length + 1} times: ${ends.join('; ')}; then #${last} repeated it. ${repeatAdvice(sequence[0]!)}`,
+      sentence: () =>
+        `${method} ${urlText(url, evidence.redaction)} was sent ${sequence.length + 1} times: ${sequence.map(endOf).join('; ')}; then #${last} repeated it. ${repeatAdvice(sequence[0]!)}`,
       seqs: [...sequence.map(({ seq }) => seq), last],
     }
   })
@@ -157,13 +179,13 @@ function repeatAdvice(entry: EntryOf<'request' | 'outbound'>): string {
 
 /** Returns callbacks that arrived out of order: about one message, but not in the order of its attempts. */
 export function overtaken({ evidence }: Log): Circumstance[] {
+  const published = evidence.ofType('published').filter(({ kind }) => kind === 'callback')
+  if (published.length === 0) return []
   const arrived = new Map<string, EntryOf<'attempt'>>()
   for (const attempt of evidence.ofType('attempt')) {
     if (attempt.outcome?.state === 'DELIVERED') arrived.set(attempt.messageId, attempt)
   }
-  const callbacks = evidence
-    .ofType('published')
-    .filter(({ kind, messageId }) => kind === 'callback' && arrived.has(messageId))
+  const callbacks = published.filter(({ messageId }) => arrived.has(messageId))
   return [...grouped(callbacks, ({ sourceMessageId = '' }) => sourceMessageId)].flatMap(([source, callbacks]) => {
     for (const [index, early] of callbacks.entries()) {
       const came = arrived.get(early.messageId)!
@@ -173,7 +195,8 @@ export function overtaken({ evidence }: Log): Circumstance[] {
       const told = (one: EntryOf<'published'>): string => `attempt ${reportedAttempt(evidence, one) ?? '?'}`
       return [
         {
-          sentence: `Callbacks about ${evidence.name(source)} arrived out of order: first the callback about ${told(overtaker)} at ${timeOf(before.at)} (#${before.seq}), then the callback about ${told(early)} at ${timeOf(came.at)} (#${came.seq}). Ignore a callback whose \`retried\` is lower than in an earlier callback.`,
+          sentence: () =>
+            `Callbacks about ${evidence.name(source)} arrived out of order: first the callback about ${told(overtaker)} at ${timeOf(before.at)} (#${before.seq}), then the callback about ${told(early)} at ${timeOf(came.at)} (#${came.seq}). Ignore a callback whose \`retried\` is lower than in an earlier callback.`,
           seqs: [early.seq, came.seq, before.seq],
         },
       ]
@@ -192,23 +215,21 @@ function reportedAttempt(evidence: MatcherInput, { cause }: EntryOf<'published'>
 export function takenForDuplicates({ evidence }: Log): Circumstance[] {
   return evidence.ofType('published').flatMap((again) => {
     if (!again.deduplicated) return []
-    const about = evidence.forMessage(again.messageId)
-    const first = about.find((entry): entry is EntryOf<'published'> => entry.type === 'published')
-    const by =
-      again.deduplicationId === undefined
-        ? 'it has the same content'
-        : `it has the same deduplication ID ${quoted(again.deduplicationId, 60)}`
-    const before =
-      first === undefined || first === again
-        ? evidence.name(again.messageId)
-        : `${evidence.name(again.messageId)} (#${first.seq}), published ${formatDuration(again.at - first.at)} earlier`
-    const hasFailed = about.some(({ type, seq }) => type === 'dead-letter' && seq < again.seq)
-    return [
-      {
-        sentence: `#${again.seq} to ${urlText(again.url, evidence.redaction)} was not delivered because it is a duplicate: ${by} as ${before}${hasFailed ? ', which went to the dead-letter queue' : ''}.${again.deduplicationId === undefined ? '' : ' Use another deduplication ID to deliver it.'}`,
-        seqs: [again.seq],
-        explainsMissing: true,
-      },
-    ]
+    return [{ sentence: () => duplicateText(evidence, again), seqs: [again.seq], explainsMissing: true }]
   })
+}
+
+function duplicateText(evidence: MatcherInput, again: EntryOf<'published'>): string {
+  const about = evidence.forMessage(again.messageId)
+  const first = about.find((entry): entry is EntryOf<'published'> => entry.type === 'published')
+  const by =
+    again.deduplicationId === undefined
+      ? 'it has the same content'
+      : `it has the same deduplication ID ${quoted(again.deduplicationId, 60)}`
+  const before =
+    first === undefined || first === again
+      ? evidence.name(again.messageId)
+      : `${evidence.name(again.messageId)} (#${first.seq}), published ${formatDuration(again.at - first.at)} earlier`
+  const hasFailed = about.some(({ type, seq }) => type === 'dead-letter' && seq < again.seq)
+  return `#${again.seq} to ${urlText(again.url, evidence.redaction)} was not delivered because it is a duplicate: ${by} as ${before}${hasFailed ? ', which went to the dead-letter queue' : ''}.${again.deduplicationId === undefined ? '' : ' Use another deduplication ID to deliver it.'}`
 }

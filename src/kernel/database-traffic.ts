@@ -31,7 +31,8 @@ function isOfStore(entry: Entry): boolean {
  * list with all entries.
  */
 export function byDatabase(entries: readonly Entry[]): readonly (readonly Entry[])[] {
-  const names = new Set(entries.map(({ database }) => database))
+  const names = new Set<string | undefined>()
+  for (const { database } of entries) names.add(database)
   if (names.size <= 1) return [entries]
   return [undefined, ...[...names].filter((name) => name !== undefined)].map((name) =>
     entries.filter((entry) => isOfDatabase(entry, name)),

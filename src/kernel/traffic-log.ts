@@ -1,5 +1,6 @@
 import { Account } from './account.js'
 import type { Bytes } from './bytes.js'
+import { entryWith, placeAfter } from './entry-places.js'
 import type { HeaderList } from './http.js'
 import type { PortableString } from './portable.js'
 import { weightOf, weightOfHeaders, weightOfText, weightOfWords } from './weight.js'
@@ -760,7 +761,7 @@ export class TrafficLog {
 
   /** Adds bytes to the size of an entry, unless the entry was dropped. */
   #add(entry: Entry, weight: number): void {
-    const place = this.#placeAfter(entry.seq - 1)
+    const place = placeAfter(this.#entries, entry.seq - 1)
     if (weight === 0 || this.#entries[place] !== entry) return
     this.#weights[place]! += weight
     this.#kept.put(weight)
@@ -864,8 +865,7 @@ export class TrafficLog {
   }
 
   get(seq: number): Entry | undefined {
-    const entry = this.#entries[this.#placeAfter(seq - 1)]
-    return entry?.seq === seq ? entry : undefined
+    return entryWith(this.#entries, seq)
   }
 
   /** Redacts the bodies of a request and its response in every rendering. @param seq number of the request's entry */
@@ -876,26 +876,7 @@ export class TrafficLog {
 
   /** Returns the entries after the entry with this `seq`. */
   after(seq: number): readonly Entry[] {
-    return seq <= 0 ? this.#entries : this.#entries.slice(this.#placeAfter(seq))
-  }
-
-  /**
-   * Returns the index of the first entry after the entry with this `seq`. The numbers of entries have no gaps, except
-   * in recorded logs.
-   */
-  #placeAfter(seq: number): number {
-    const entries = this.#entries
-    const first = entries[0]
-    if (first === undefined || seq < first.seq) return 0
-    const guess = seq - first.seq
-    if (entries[guess]?.seq === seq) return guess + 1
-    let [low, high] = [0, entries.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (entries[middle]!.seq > seq) high = middle
-      else low = middle + 1
-    }
-    return low
+    return seq <= 0 ? this.#entries : this.#entries.slice(placeAfter(this.#entries, seq))
   }
 
   /**

@@ -143,8 +143,12 @@ function word(given: string, redaction: Redaction): string {
 
 /** Redacts and shortens a text that this package wrote. The text may quote user input. */
 function phrase(given: string, most: number, redaction: Redaction): string {
-  return excerpt(redaction.text(given), most)
+  if (given.length <= maxSearched) return excerpt(redaction.text(given), most)
+  return excerpt(redaction.text(given.slice(0, maxSearched)), most, given.length)
 }
+
+/** Number of characters of a long text that are searched for secrets. A timeline prints only a few hundred of them. */
+const maxSearched = 100_000
 
 function flowDecision(entry: EntryOf<'flow-control'>, wording: EntryWording): string {
   const { redaction = standardRedaction } = wording
@@ -179,12 +183,29 @@ export function urlText(url: string, redaction: Redaction = standardRedaction): 
 
 /** Formats a command as a user would type it in a shell. */
 export function commandLine(argv: readonly Bytes[], redaction: Redaction): string {
-  const words = argv.slice(0, 16).map((word) => text(word))
-  const shown = redaction.isSecretCommand(words)
-    ? redaction.words(words).map((word) => quoted(word, wordLength))
-    : words.map((word) => quoted(word, wordLength, (given) => redaction.text(given)))
+  const first = argv.slice(0, 16)
+  const words = first.map((word) => startOf(word))
+  // After its start, a long argument can only be secret as a script, and scripts call commands by ASCII names.
+  const whole = first.map((word, index) => (isLong(word) ? word : words[index]!))
+  const isSecret = redaction.isSecretCommand(whole)
+  const safe = isSecret ? redaction.words(whole, words) : words
+  const hide = isSecret ? undefined : (given: string): string => redaction.text(given)
+  const shown = safe.map((word, index) => quoted(word, wordLength, hide, longLength(first[index]!)))
   if (argv.length > shown.length) shown.push(`… (${argv.length} words)`)
   return shown.join(' ')
+}
+
+/** Returns the text of a short argument, and the start of a long one. */
+function startOf(word: Bytes): string {
+  return text(isLong(word) ? (word.slice(0, maxSearched) as Bytes) : word)
+}
+
+function isLong(word: Bytes): boolean {
+  return word.length > maxSearched
+}
+
+function longLength(word: Bytes): number | undefined {
+  return isLong(word) ? word.length : undefined
 }
 
 export function outcomeOfCommand(entry: EntryOf<'command'>, redaction: Redaction): string {
@@ -193,6 +214,9 @@ export function outcomeOfCommand(entry: EntryOf<'command'>, redaction: Redaction
 }
 
 function errorText(entry: EntryOf<'command'>, redaction: Redaction): string {
+  // Only the error of a secret command can quote an argument that has to be hidden.
+  if (!redaction.isSecretCommand(entry.argv.map((word) => (isLong(word) ? word : text(word)))))
+    return redaction.text(entry.error!)
   return redaction.errorOf(
     entry.argv.map((word) => text(word)),
     entry.error!,
@@ -381,7 +405,10 @@ function consequence(outcome: AttemptOutcome, wording: EntryWording, fields: Red
 
 function replyText(reply: unknown, redaction: Redaction): string {
   if (reply === null || reply === undefined) return 'nil'
-  if (typeof reply === 'string') return quoted(text(reply as Bytes), wordLength, (given) => redaction.text(given))
+  if (typeof reply === 'string') {
+    const bytes = reply as Bytes
+    return quoted(startOf(bytes), wordLength, (given) => redaction.text(given), longLength(bytes))
+  }
   if (Array.isArray(reply)) {
     const shown = reply.slice(0, 8).map((item) => replyText(item, redaction))
     if (reply.length > shown.length) shown.push(`… (${reply.length} items)`)

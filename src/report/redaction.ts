@@ -28,11 +28,14 @@ export interface RedactionOptions {
 
 type Header = readonly [name: string, value: string]
 
+const longBody = 100_000
+
 /** Hides secrets in output. The entries in the log stay unchanged. */
 export class Redaction {
   readonly #texts: SecretTexts
   readonly #allBodies: boolean
   readonly #allHeaders: boolean
+  readonly #longRequests = new WeakMap<object, { redact: unknown; shown: ReturnType<Redaction['request']> }>()
 
   constructor({ secrets, redact = [] }: RedactionOptions = {}) {
     if (!Array.isArray(redact) || redact.some((name) => typeof name !== 'string'))
@@ -78,10 +81,13 @@ export class Redaction {
     return known === undefined ? hidden : `${known} ${hidden}`
   }
 
-  /** Returns the arguments of a command with secrets hidden. */
-  words(argv: readonly string[]): string[] {
+  /**
+   * Returns the arguments of a command with secrets hidden.
+   * @param shown what is to be shown of each argument. Default: the whole argument
+   */
+  words(argv: readonly string[], shown: readonly string[] = argv): string[] {
     const secrets = secretArguments(argv, this.#texts.isSecretName)
-    return argv.map((word, index) => secrets.get(index) ?? this.text(word))
+    return shown.map((word, index) => secrets.get(index) ?? this.text(word))
   }
 
   isSecretCommand(argv: readonly string[]): boolean {
@@ -151,6 +157,16 @@ export class Redaction {
      */
     answer: RedactedFields | undefined
   } {
+    // A failure describes an entry several times, and a long body takes long to parse.
+    if (entry.body.length <= longBody || entry.response === undefined) return this.#request(entry)
+    const known = this.#longRequests.get(entry)
+    if (known !== undefined && known.redact === entry.redact) return known.shown
+    const shown = this.#request(entry)
+    this.#longRequests.set(entry, { redact: entry.redact, shown })
+    return shown
+  }
+
+  #request(entry: Extract<Entry, { type: 'request' }>): ReturnType<Redaction['request']> {
     const ofStore = entry.service === 'store'
     const url = ofStore ? this.storeUrl(entry.url) : this.url(entry.url)
     const rows = ofStore ? rowsOf(entry) : []

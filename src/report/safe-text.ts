@@ -59,10 +59,13 @@ function spelled(char: string): string {
   return code < 0x10000 ? `\\u${code.toString(16)}` : `\\u{${code.toString(16)}}`
 }
 
-/** Escapes the first `most` characters of a text. If the text is longer, `…` and its full length follow. */
-export function excerpt(given: string, most: number): string {
-  if (given.length <= most) return plainText(given)
-  return `${plainText(cut(given, most))}… (${given.length} chars)`
+/**
+ * Escapes the first `most` characters of a text. If the text is longer, `…` and its full length follow.
+ * @param length length of the full text, if only its start is given
+ */
+export function excerpt(given: string, most: number, length: number = given.length): string {
+  if (length <= most) return plainText(given)
+  return `${plainText(cut(given, most))}… (${length} chars)`
 }
 
 /**
@@ -96,15 +99,21 @@ function readable(bytes: Bytes): boolean {
 /**
  * Formats an argument as a user would type it: without quotes if possible, and otherwise in the quotes that need fewer
  * escapes.
+ * @param bytes number of bytes of the full argument, if only its start is given
  */
-export function quoted(given: string, most: number, redact: (given: string) => string = same): string {
+export function quoted(
+  given: string,
+  most: number,
+  redact: (given: string) => string = same,
+  bytes: number | undefined = undefined,
+): string {
   const isLong = given.length > most
   const safe = redact(given.length > most + margin ? given.slice(0, most + margin) : given)
   if (safe !== '' && !isLong && /^[^\s"'\\]+$/.test(safe) && plainText(safe) === safe) return safe
   const shown = isLong ? cut(safe, most) : safe
   const mark = shown.includes('"') && !shown.includes("'") ? "'" : '"'
   const body = plainText(shown.replaceAll('\\', '\\\\').replaceAll(mark, `\\${mark}`))
-  return isLong ? `${mark}${body}…${mark} (${utf8(given).length} bytes)` : mark + body + mark
+  return isLong ? `${mark}${body}…${mark} (${bytes ?? utf8(given).length} bytes)` : mark + body + mark
 }
 
 /** Cuts a text at a number of characters, but never inside a surrogate pair. */

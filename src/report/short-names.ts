@@ -13,15 +13,23 @@ export function shortNames(entries: readonly Entry[]): (messageId: string) => st
     if ('messageId' in entry) ids.add(entry.messageId)
     if ('sourceMessageId' in entry && entry.sourceMessageId !== undefined) ids.add(entry.sourceMessageId)
   }
-  const length = distinctLength([...ids].sort())
+  const length = distinctLength(ids)
   return (id) => (id.length <= length + 1 ? plainText(id) : `${plainText(id.slice(0, length))}…`)
 }
 
-/**
- * Returns the number of characters that distinguish all IDs.
- * @param sorted the IDs in sorted order, because then IDs with a common prefix are adjacent
- */
-function distinctLength(sorted: readonly string[]): number {
+/** Returns the number of characters that distinguish all IDs. */
+function distinctLength(ids: Iterable<string>): number {
+  // Nearly all IDs differ in their first characters. Only the others are sorted.
+  const first = new Map<string, string>()
+  const alike = new Set<string>()
+  for (const id of ids) {
+    const start = id.slice(0, shortest)
+    const other = first.get(start)
+    if (other === undefined) first.set(start, id)
+    else alike.add(other).add(id)
+  }
+  // IDs with a common prefix are adjacent after sorting.
+  const sorted = [...alike].sort()
   let longest = shortest
   for (let index = 1; index < sorted.length; index++) {
     const [one, other] = [sorted[index - 1]!, sorted[index]!]

@@ -59,8 +59,9 @@ export function passwordWords(argv: readonly string[]): Map<number, string> {
   const inner = (first: number): void => {
     for (const [index, shown] of passwordWords(argv.slice(first))) found.set(index + first, shown)
   }
-  const name = (argv[0] ?? '').toLowerCase()
-  const verb = (argv[1] ?? '').toLowerCase()
+  // Names of commands are short, but arguments may be very long.
+  const name = (argv[0] ?? '').slice(0, 100).toLowerCase()
+  const verb = (argv[1] ?? '').slice(0, 100).toLowerCase()
   if (name === 'auth') from(1)
   else if (name === 'acl') {
     if (verb === 'setuser') ruleWords(argv, found)
@@ -96,7 +97,7 @@ export function passwordWords(argv: readonly string[]): Map<number, string> {
  * password anywhere.
  */
 export function isSecretScript(argv: readonly string[]): boolean {
-  return runsScript.test((argv[0] ?? '').toLowerCase()) && passwordWords(argv).size > 0
+  return runsScript.test((argv[0] ?? '').slice(0, 100).toLowerCase()) && passwordWords(argv).size > 0
 }
 
 const runsScript = /^(?:eval(?:sha)?(?:_ro)?|fcall(?:_ro)?|script|function)$/

@@ -1,5 +1,6 @@
 import { replaceFetch } from 'stuntdouble/fetch'
 import { describe, expect, test } from 'vitest'
+import { Chain } from '../../matchers/failure/chain.js'
 import { hintsFromContext } from '../../matchers/failure/context-hints.js'
 import { evidenceOf } from '../../matchers/received.js'
 import { createSandbox, fault, type Sandbox } from '../../src/index.js'
@@ -17,7 +18,7 @@ async function command({ urls, fetch, tokens }: Sandbox, ...words: (string | num
 }
 
 const told = (sandbox: Sandbox, isOwn?: (seq: number) => boolean, isMissing = true): string[] =>
-  hintsFromContext(evidenceOf('test', sandbox, 'sandbox'), isOwn, isMissing, () => true)
+  hintsFromContext(new Chain(evidenceOf('test', sandbox, 'sandbox'), { focus: [] }), isOwn, isMissing, () => true)
 
 /** Delivers a message to a handler that counts, with a script. */
 async function counted(...script: Parameters<Sandbox['destinations']['script']>[1]): Promise<string[]> {
