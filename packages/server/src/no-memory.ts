@@ -1,9 +1,8 @@
 import { type Bytes, latin1 } from '../../../src/kernel/bytes.js'
 import { decodeSegment } from '../../../src/kernel/http.js'
-import { locator } from '../../../src/protocol/address.js'
+import type { locator } from '../../../src/protocol/address.js'
 import { json } from '../../../src/protocol/call.js'
 import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
-import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import { frees } from '../../../src/store/command/memory.js'
 import { blockingTable, commandTable } from '../../../src/store/commands/index.js'
 import type { HeapWatch } from './heap-watch.js'
@@ -51,10 +50,13 @@ const legible = 65_536
  * Returns the error response for a request to a tenant's services that must not run because memory is low. Otherwise
  * returns `undefined`.
  */
-export function refusedFor(heap: HeapWatch, call: RawRequest, sandbox: Pick<Sandbox, 'urls'>): RawResponse | undefined {
+export function refusedFor(
+  heap: HeapWatch,
+  call: RawRequest,
+  locate: ReturnType<typeof locator>,
+): RawResponse | undefined {
   heap.look()
-  if (!heap.isFull) return undefined
-  const location = locator(sandbox.urls)(call.url)
+  const location = heap.isFull ? locate(call.url) : undefined
   if (location === undefined) return undefined
   const body = call.body()
   if (location.service !== 'store') {

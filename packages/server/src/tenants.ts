@@ -486,7 +486,9 @@ export class Tenants {
     const refusal = this.#door?.turnsAway(call, name, known)
     if (refusal !== undefined) return refusal
     const sandbox = known ?? this.#made(name, call)
-    if (!(sandbox instanceof Error)) return refusedFor(this.#heap, call, sandbox) ?? sandbox.exchange(call)
+    if (!(sandbox instanceof Error)) {
+      return refusedFor(this.#heap, call, (url) => locator(sandbox.urls)(url)) ?? sandbox.exchange(call)
+    }
     return json({ error: sandbox.message }, sandbox instanceof HttpError ? sandbox.status : 503)
   }
 

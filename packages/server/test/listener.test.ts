@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, request as nodeRequest } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
+import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
 import { Account } from '../../../src/kernel/account.js'
 import { hostPause } from '../../../src/kernel/host.js'
@@ -9,6 +10,7 @@ import { json } from '../../../src/protocol/call.js'
 import { type EventStream, eventStream } from '../../../src/protocol/event-stream.js'
 import type { Exchange, RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { Crowd } from '../../../src/store/resp/crowd.js'
+import { runs } from '../../../test/support/effort.js'
 import { type ListenerOptions, listener } from '../src/listener.js'
 import { defaultLimits } from '../src/server-limits.js'
 
@@ -224,4 +226,53 @@ test('listener() reads each part of a stream when its connection has a turn', as
     due.pop()!()
   }
   expect((await text).byteLength).toBe(30)
+})
+
+/** A request as a client writes it, with what the sandbox must get. */
+interface Written {
+  readonly target: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: string
+  readonly isChunked: boolean
+}
+
+function textOf({ target, headers, body, isChunked }: Written, isLast: boolean): string {
+  const own = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  const close = isLast ? 'Connection: close\r\n' : ''
+  const head = `POST ${target} HTTP/1.1\r\nHost: x\r\n`
+  if (!isChunked) return `${head}Content-Length: ${body.length}\r\n${own}${close}\r\n${body}`
+  const chunk = body === '' ? '' : `${body.length.toString(16)}\r\n${body}\r\n`
+  return `${head}${own}Transfer-Encoding: chunked\r\n${close}\r\n${chunk}0\r\n\r\n`
+}
+
+test('listener() passes each request of a connection as it was written, however much it resembles the one before', async () => {
+  const calls: Pick<Written, 'target' | 'headers' | 'body'>[] = []
+  const port = await listening((call) => {
+    // A list of headers must stay the same after later requests, because logs keep it.
+    calls.push({ target: call.url.slice(origin.length), headers: call.headers, body: call.body() as string })
+    return json(1)
+  })
+  // Few names and values, so that many requests differ in one place only, or in none.
+  const header = fc.tuple(fc.constantFrom('X-A', 'x-a', 'Authorization'), fc.constantFrom('a', 'b', 'Content-Length'))
+  const written: fc.Arbitrary<Written> = fc.record({
+    target: fc.constantFrom('/', '/a', '/a?b'),
+    headers: fc.array(header, { maxLength: 2 }),
+    body: fc.constantFrom('', 'x', 'xy', 'z'.repeat(20)),
+    isChunked: fc.boolean(),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(written, { minLength: 1, maxLength: 8 }), async (requests) => {
+      calls.length = 0
+      await raw(port, requests.map((one, index) => textOf(one, index === requests.length - 1)).join(''))
+      // Node.js passes on pipelined requests together. One without a body then runs before the bodies of earlier ones.
+      const sorted = (list: typeof calls): string[] => list.map((one) => JSON.stringify(one)).sort()
+      const expected = requests.map(({ target, headers, body }) => ({
+        target,
+        headers: [['Host', 'x'] as const, ...headers],
+        body,
+      }))
+      expect(sorted(calls)).toEqual(sorted(expected))
+    }),
+    { numRuns: runs(30, 200, 1000) },
+  )
 })
