@@ -36,8 +36,8 @@ export const maxText = 134_217_728
 export type ContainerClass<T extends Container> = new () => T
 
 /**
- * More members than any collection can have. Unlike `Infinity`, it is a small integer: a field that is always one takes
- * a tenth less time per command than a field that every command sets to another kind of number.
+ * More members than any collection can have. It is a small integer like all other limits, because V8 stores a field
+ * that is sometimes `Infinity` in an additional object.
  */
 const unlimited = 2_147_483_647
 
