@@ -47,9 +47,11 @@ export class ArgReader {
 
   /** Returns all remaining arguments in an array of exactly that length. */
   rest(): Bytes[] {
-    const words = this.#argv.slice(this.#at)
-    this.#at = this.#argv.length
-    return words
+    const argv = this.#argv
+    const at = this.#at
+    this.#at = argv.length
+    // Two arguments, as in most HSET, are copied without the call of `slice()`, which takes as long as a short command.
+    return argv.length - at === 2 ? [argv[at]!, argv[at + 1]!] : argv.slice(at)
   }
 
   key(use: KeyUse): Bytes {
@@ -240,8 +242,9 @@ export function zeroOrMore<T>(arg: Arg<T>): Arg<T[]> {
 function manyReader<T>(arg: Arg<T>): (from: ArgReader) => T[] {
   return (from) => {
     if (from.left % arg.min !== 0) throw from.uneven()
-    const values: T[] = []
-    while (from.left > 0) values.push(arg.read(from))
+    // An array that grows from nothing has room for 17 values, and most commands have one.
+    const values = new Array<T>(from.left / arg.min)
+    for (let at = 0; at < values.length; at++) values[at] = arg.read(from)
     return values
   }
 }

@@ -124,9 +124,10 @@ const maxValues = 6
  * without a `work` function.
  */
 function charged(run: Body, work: Price): Body {
-  return (context, ...values) => {
-    context.db.work.charge(work(context.db, ...values))
-    return run(context, ...values)
+  // Names each value, because collecting and spreading an array takes as long as a short command.
+  return (context, a, b, c, d, e, f) => {
+    context.db.work.charge(work(context.db, a, b, c, d, e, f))
+    return run(context, a, b, c, d, e, f)
   }
 }
 

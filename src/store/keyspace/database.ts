@@ -45,6 +45,12 @@ export const maxText = 134_217_728
 /** Class of a container, such as `SortedSet`. `new Type()` creates an empty container. */
 export type ContainerClass<T extends Container> = new () => T
 
+/**
+ * More members than any collection can have. It is a small integer like all other limits, because V8 stores a field
+ * that is sometimes `Infinity` in an additional object.
+ */
+const unlimited = 2_147_483_647
+
 /** Number of expirations up to which no sweep is needed. */
 const leastCrowd = 4096
 
@@ -58,7 +64,7 @@ export class Database {
   #deadlines = new Heap<Deadline>()
   #sequence = 0
   /** Maximum number of members that a collection may have before the running command adds to it. */
-  #mostBefore = Number.POSITIVE_INFINITY
+  #mostBefore = unlimited
   /**
    * Keys of the containers that the running command uses. When the command ends, keys with an empty container are
    * deleted.
@@ -102,7 +108,7 @@ export class Database {
    * `container()` throws if a collection would have too many members.
    */
   expectMembers(count: number): void {
-    this.#mostBefore = count === 0 ? Number.POSITIVE_INFINITY : this.mostMembers - count
+    this.#mostBefore = count === 0 ? unlimited : this.mostMembers - count
     if (this.#entries.size > this.#mostBefore && this.size > this.#mostBefore) throw replyError('outOfMemory')
   }
 

@@ -78,7 +78,7 @@ export class Content {
       this.#keys.set(id, key)
       this.#keySize += key.length + 8
     }
-    for (const [at, values] of found.entries()) units += this.#setField(id, this.#sources[at]!.field, values)
+    for (let at = 0; at < found.length; at++) units += this.#setField(id, this.#sources[at]!.field, found[at]!)
     return units
   }
 

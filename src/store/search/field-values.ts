@@ -8,8 +8,15 @@ import type { Scalar } from './sorted-values.js'
 // Converts values of documents and filters to the type of a field. `undefined` means that the value has the wrong type.
 // A search in this field does not find a document with such a value. [search.md 11]
 
-const unsigned = { least: 0n, most: 2n ** 64n - 1n }
-const signed = { least: -(2n ** 63n), most: 2n ** 63n - 1n }
+interface WholeRange {
+  readonly least: bigint
+  readonly most: bigint
+  /** Least value that is a `number`. Such a value is a safe integer, so it cannot exceed the range at the other end. */
+  readonly leastNumber: number
+}
+
+const unsigned: WholeRange = { least: 0n, most: 2n ** 64n - 1n, leastNumber: 0 }
+const signed: WholeRange = { least: -(2n ** 63n), most: 2n ** 63n - 1n, leastNumber: Number.MIN_SAFE_INTEGER }
 
 /**
  * Converts a JSON value. A number is not converted to a text, and a text is not converted to a number. This package
@@ -52,9 +59,11 @@ function isWhole(value: Json): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint'
 }
 
-function wholeOf(value: Json, { least, most }: { readonly least: bigint; readonly most: bigint }): Scalar | undefined {
+function wholeOf(value: Json, { least, most, leastNumber }: WholeRange): Scalar | undefined {
   const number = value instanceof Float && Number.isSafeInteger(value.value) ? value.value : value
-  return isWhole(number) && number >= least && number <= most ? number : undefined
+  // Comparing a number with a bigint takes longer than storing it.
+  if (typeof number === 'number') return number >= leastNumber ? number : undefined
+  return typeof number === 'bigint' && number >= least && number <= most ? number : undefined
 }
 
 /** Parses integers above 2^63, which only unsigned fields can have. */

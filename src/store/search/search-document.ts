@@ -155,22 +155,26 @@ const bytesPerElement = 8
  */
 export function textsIn(document: Document, source: FieldSource, room: ReadingRoom): readonly string[] {
   const { name, path, field, skipsEmpty } = source
-  const texts: string[] = []
-  const add = (value: Json): void => {
-    const taken = typeof value === 'string' ? room.take(value, !field.noTokenize) : undefined
-    if (taken !== undefined) texts.push(text(taken))
-  }
   if (document instanceof HashValue) {
     const value = document.get(name)
-    const elements = value === undefined ? undefined : elementsIn(value, source, room)
-    if (elements === undefined) add(value ?? null)
-    else for (const element of elements) if (typeof element === 'string') texts.push(text(element))
+    if (value === undefined) return nothing
+    const elements = elementsIn(value, source, room)
+    const texts = elements === undefined ? textOf(value, field, room) : elements.filter(isString).map(text)
     return skipsEmpty ? texts.filter((one) => one !== '') : texts
   }
   const plain = plainMember(document, path)
-  if (plain !== undefined) add(plain)
-  else valuesAt(document, path, room).forEach(add)
-  return texts
+  if (plain !== undefined) return textOf(plain, field, room)
+  return valuesAt(document, path, room).flatMap((value) => textOf(value, field, room))
+}
+
+/** Returns a list of the text alone. The index keeps the list, which therefore has no unused capacity. */
+function textOf(value: Json, field: FieldDefinition, room: ReadingRoom): readonly string[] {
+  const taken = isString(value) ? room.take(value, !field.noTokenize) : undefined
+  return taken === undefined ? nothing : [text(taken)]
+}
+
+function isString(value: Json): value is Bytes {
+  return typeof value === 'string'
 }
 
 /** Returns the distinct values of any other field. */

@@ -22,6 +22,8 @@ class Term implements Postings {
   #positions: number | number[] = 0
   /** Documents with their positions, if there are several. */
   #all: Map<number, number | number[]> | undefined
+  /** Number of the latest reading in which the term occurred. */
+  reading = 0
 
   constructor(readonly text: string) {}
 
@@ -48,12 +50,18 @@ class Term implements Postings {
       this.#positions = 0
     }
     if (this.#all !== undefined) this.#all.set(id, positions)
-    else [this.#id, this.#positions] = [id, positions]
+    else {
+      this.#id = id
+      this.#positions = positions
+    }
   }
 
   delete(id: number): void {
     if (this.#all !== undefined) this.#all.delete(id)
-    else if (this.#id === id) [this.#id, this.#positions] = [-1, 0]
+    else if (this.#id === id) {
+      this.#id = -1
+      this.#positions = 0
+    }
   }
 }
 
@@ -79,6 +87,8 @@ interface IndexedText {
 /** Document whose texts are being read. */
 interface Reading {
   readonly id: number
+  /** Counts the readings of a field. A term whose reading has another number did not occur yet. */
+  readonly number: number
   readonly terms: Term[]
   /** Number of the next word. */
   at: number
@@ -93,6 +103,7 @@ export class TextField {
   readonly #terms = new Map<string, Term>()
   readonly #documents = new Map<number, IndexedText>()
   #words = 0
+  #readings = 0
   /** Estimated size in bytes. */
   size = 0
 
@@ -112,13 +123,20 @@ export class TextField {
     let units = 0
     if (before !== undefined) {
       if (isSame(before.texts, texts)) return unitsPerWord
-      this.#remove(id, before)
       units += unitsPerTerm * before.terms.length
     }
+    const reading: Reading = { id, number: ++this.#readings, at: 0, length: 0, terms: [] }
+    if (texts.length > 0 && sizeOfAll(texts) <= perStep) {
+      units += this.#readAll(texts, reading)
+      // Terms that occur in both texts keep their place in the tables, which would otherwise shrink and grow each time.
+      if (before !== undefined) this.#remove(before, reading)
+      return units + this.#keep(texts, reading)
+    }
+    if (before !== undefined) {
+      this.#remove(before, reading)
+      this.#documents.delete(id)
+    }
     if (texts.length === 0) return units
-    const reading: Reading = { id, at: 0, length: 0, terms: [] }
-    if (texts.reduce((sum, text) => sum + sizeOf(text), 0) <= perStep)
-      return units + this.#readAll(texts, reading) + this.#keep(texts, reading)
     let short: string[] = []
     let size = 0
     for (const text of texts) {
@@ -148,11 +166,13 @@ export class TextField {
   }
 
   #read(text: string, reading: Reading): number {
-    const { id, terms } = reading
-    const [lengthBefore, termsBefore, sizeBefore] = [reading.length, terms.length, this.#terms.size]
+    const { terms } = reading
+    const lengthBefore = reading.length
+    const termsBefore = terms.length
+    const sizeBefore = this.#terms.size
     this.analyse(text, (word) => {
       const term = this.#term(word)
-      if (this.#add(term, id, reading.at)) terms.push(term)
+      if (this.#add(term, reading)) terms.push(term)
       reading.at++
       reading.length++
     })
@@ -161,7 +181,8 @@ export class TextField {
   }
 
   #keep(texts: readonly string[], { id, terms, length }: Reading): number {
-    this.#documents.set(id, { texts, terms, length })
+    // The copy has no unused capacity: an array that grew from nothing has room for 17 terms.
+    this.#documents.set(id, { texts, terms: terms.slice(), length })
     this.#words += length
     return 0
   }
@@ -175,23 +196,29 @@ export class TextField {
     return term
   }
 
-  /** Adds a position of a term. Returns whether the term is new in the document. */
-  #add(term: Term, id: number, at: number): boolean {
-    const known = term.get(id)
+  /** Adds a position of a term. Returns whether the term is new in this reading; earlier positions are then replaced. */
+  #add(term: Term, { id, number, at }: Reading): boolean {
+    this.size += 4
+    if (term.reading !== number) {
+      term.reading = number
+      term.set(id, at)
+      this.size += term.text.length
+      return true
+    }
     // Most words occur once, and a list for each such word would use most of the memory.
-    if (known === undefined) term.set(id, at)
-    else if (typeof known === 'number') term.set(id, [known, at])
+    const known = term.get(id)!
+    if (typeof known === 'number') term.set(id, [known, at])
     else known.push(at)
-    this.size += known === undefined ? term.text.length + 4 : 4
-    return known === undefined
+    return false
   }
 
-  #remove(id: number, { terms, length }: IndexedText): void {
-    this.#documents.delete(id)
+  /** Removes the earlier terms of a document that did not occur again. The caller replaces or deletes its entry. */
+  #remove({ terms, length }: IndexedText, { id, number }: Reading): void {
     this.#words -= length
     this.size -= 4 * length
     for (const term of terms) {
       this.size -= term.text.length
+      if (term.reading === number) continue
       term.delete(id)
       if (term.size === 0) this.#terms.delete(term.text)
     }
@@ -237,6 +264,12 @@ export function countOf(positions: Positions): number {
 /** Returns the characters that a text counts as: a short text also costs time. */
 function sizeOf(text: string): number {
   return text.length + 8
+}
+
+function sizeOfAll(texts: readonly string[]): number {
+  let size = 0
+  for (const text of texts) size += sizeOf(text)
+  return size
 }
 
 /** Splits a text into parts without splitting a word. */

@@ -212,3 +212,19 @@ it.each(['JSON', 'STRING'])('a filter finds the same as a check of every documen
     { numRuns: runs(300, 300, 3000) },
   )
 })
+
+it.each([
+  ['U64', '-1', 0],
+  ['U64', '-9007199254740993', 0],
+  ['U64', '0', 1],
+  ['U64', '-0', 1],
+  ['U64', '3.0', 1],
+  ['I64', '-1', 1],
+  ['I64', '-9007199254740991', 1],
+  ['I64', '-9223372036854775808', 1],
+])('a field of type %s contains or omits %s, by the range of its type [search.md 11]', async (type, value, count) => {
+  const run = running(await searchingSandbox())
+  run(`SEARCH.CREATE i ON JSON PREFIX 1 x: SCHEMA n ${type} FAST`)
+  run('JSON.SET x:1 $', `{"n":${value}}`)
+  expect(run('SEARCH.COUNT i', '{"n":{"$lt":5}}')).toBe(count)
+})
