@@ -105,7 +105,10 @@ export async function buildParts(options: RolldownOptions): Promise<readonly Def
 
 /** Replaces the files through which parts are imported. */
 export function deferring(parts: readonly DeferredPart[], format: Format): Plugin {
-  const stubs = new Map(parts.flatMap((part) => [[loaderOf(part.name), loader(part, format)], ...part.stubs]))
+  const stubs = new Map([
+    [readingName, reading],
+    ...parts.flatMap((part) => [[loaderOf(part.name), loader(part, format)] as const, ...part.stubs]),
+  ])
   return {
     name: 'deferring',
     resolveId(source) {
@@ -211,9 +214,12 @@ function loader({ name, needs }: DeferredPart, format: Format): string {
     return isNamespace ? `{ ${values.join(', ')} }` : values[0]
   })
   return [
-    format === 'es'
-      ? `import { partNamed } from '#parts/${name}'`
-      : `const partNamed = (name) => require('./parts/${name}.cjs')`,
+    ...(format === 'es'
+      ? [`import { partNamed } from '#parts/${name}'`]
+      : [
+          `import { reading } from '${readingName}'`,
+          `const partNamed = (name) => reading(name, () => require('./parts/${name}.cjs'))`,
+        ]),
     ...imports,
     'let part',
     `export function loaded() { return part ??= partNamed('${name}')([${given.join(', ')}]) }`,
@@ -226,6 +232,30 @@ function stub(name: string, names: readonly string[], file: number): string {
   )
   return [`import { loaded } from '${loaderOf(name)}'`, ...functions].join('\n')
 }
+
+const readingName = 'part:reading'
+
+/**
+ * Reads a part in Node. A test may have replaced `fs.readFileSync`, with which Node reads code: then Node gets the original
+ * one for this read, and a spy does not see the read.
+ */
+const reading = `const fs = typeof process === 'object' ? process.getBuiltinModule?.('node:fs') : undefined
+const original = fs && Object.getOwnPropertyDescriptor(fs, 'readFileSync')
+export function reading(name, read) {
+  const replaced = fs && Object.getOwnPropertyDescriptor(fs, 'readFileSync')
+  const isReplaced = replaced?.value !== original?.value
+  try {
+    if (isReplaced) Object.defineProperty(fs, 'readFileSync', original)
+    const part = read()
+    if (typeof part !== 'function') throw new TypeError('It is not the code of stuntdouble.')
+    return part
+  } catch (cause) {
+    throw new Error('stuntdouble cannot read its file dist/parts/' + name + '.cjs. If the package was bundled, leave it external, or bundle it with the condition "module". Otherwise the file must be readable until it is first used.', { cause })
+  } finally {
+    if (isReplaced) Object.defineProperty(fs, 'readFileSync', replaced)
+  }
+}
+`
 
 type Program = ParseResult['program']
 
@@ -297,8 +327,8 @@ export function escaped(code: string): string {
 export const minified = { compress: false, mangle: { toplevel: false, keepNames: true } } as const
 
 /**
- * Writes the parts, and what `#parts/NAME` is in Node: a module that reads a part on first use. Elsewhere it is the part
- * itself.
+ * Writes the parts, and what `#parts/NAME` is in Node: a module that reads a part on first use. Elsewhere, and for
+ * bundlers, which resolve the condition `module`, it is the part itself.
  */
 export function writeParts(parts: readonly DeferredPart[]): void {
   mkdirSync('dist/parts', { recursive: true })
@@ -314,7 +344,7 @@ export function writeParts(parts: readonly DeferredPart[]): void {
       `module.exports = ${factory}`,
     ])
   }
-  writeFileSync('dist/parts/node.js', onFirstUse)
+  writeFileSync('dist/parts/node.js', `${onFirstUse}${reading}`)
 }
 
 function write(file: string, lines: readonly string[]): void {
@@ -323,16 +353,8 @@ function write(file: string, lines: readonly string[]): void {
   writeFileSync(`dist/parts/${file}`, escaped(code))
 }
 
-const bundled =
-  'stuntdouble was bundled for Node without its files in dist/parts. Leave the package external, or bundle it with the condition browser.'
-
 const onFirstUse = `import { createRequire } from 'node:module'
-const require = createRequire(import.meta.url)
 export function partNamed(name) {
-  try {
-    return require('./' + name + '.cjs')
-  } catch (error) {
-    throw error.code === 'MODULE_NOT_FOUND' ? new Error('${bundled}') : error
-  }
+  return reading(name, () => createRequire(import.meta.url)('./' + name + '.cjs'))
 }
 `
