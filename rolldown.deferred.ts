@@ -13,7 +13,6 @@ import { minifySync, type ParseResult, parseSync, Visitor } from 'rolldown/utils
 export const deferredParts: Readonly<Record<string, readonly string[]>> = {
   scripts: ['src/store/scripting/deferred-scripts.ts'],
   commands: ['src/store/commands/rare-commands.ts'],
-  control: ['packages/server/src/control/control.ts'],
   cron: ['src/kernel/cron.ts'],
   dumps: ['src/sandbox/sandbox-dump.ts', 'src/sandbox/rebase-time.ts'],
   matchers: [

@@ -57,11 +57,6 @@ export const controlOperations: readonly ControlOperation[] = [
 let router: RouterContext<ControlOperation> | undefined
 
 /** Returns the router of all operations. It is built on first use, because most servers get no control call. */
-/** Returns all operations of the control API. */
-export function operationsOfControl(): readonly ControlOperation[] {
-  return controlOperations
-}
-
 function routes(): RouterContext<ControlOperation> {
   if (router === undefined) {
     router = createRouter<ControlOperation>()

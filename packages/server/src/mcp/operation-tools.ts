@@ -2,7 +2,7 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import { Redaction } from '../../../../src/report/redaction.js'
 import { excerpt } from '../../../../src/report/safe-text.js'
 import { hidden } from '../../../../src/secrets/secret-shapes.js'
-import { operationsOfControl } from '../control/control.js'
+import { controlOperations } from '../control/control.js'
 import type { ControlOperation } from '../control/operation.js'
 import type { Tool } from '../control/tool.js'
 import type { ControlCall, ControlResponse, McpTarget } from './mcp-target.js'
@@ -24,7 +24,7 @@ export const common = {
 } as const
 
 /** Tools that each run one operation of the control API. */
-export const operationTools: readonly ToolRow[] = operationsOfControl().filter(isTool).map((order) => {
+export const operationTools: readonly ToolRow[] = controlOperations.filter(isTool).map((order) => {
   const { tool, summary } = order
   const input = inputOf(order)
   return {
@@ -172,7 +172,7 @@ function refused({ value }: ControlResponse, redaction: Redaction, argv: readonl
 /** Replaces operations of the control API in a message by the names of their tools. */
 function inTools(sentence: string): string {
   return sentence.replace(/\b(GET|POST|PUT|DELETE) (\/[\w:/-]*\w)/g, (named, method: string, path: string) => {
-    const order = operationsOfControl().find((one) => one.method === method && one.path === path)
+    const order = controlOperations.find((one) => one.method === method && one.path === path)
     return order?.tool === undefined ? named : order.tool.name
   })
 }
