@@ -104,7 +104,7 @@ function plainAttempts(): Figure {
     times: 1_000_000,
     rounds: 3,
     reading: () => spent,
-    atMost: { plain: 2.5 },
+    atMost: { plain: 2.2 },
   }
 }
 
@@ -265,7 +265,7 @@ function memory(): Figure {
     rounds: 3,
     unit: 'B',
     reading: () => used,
-    within: { message: 1024 },
+    within: { message: 800 },
     dispose: () => kept?.dispose(),
   }
 }
