@@ -169,6 +169,10 @@ const entryName = 'part:entry'
 
 async function buildPart(name: string, own: ReadonlySet<string>, options: RolldownOptions): Promise<DeferredPart> {
   const boundaries = boundariesOf.get(name)!
+  for (const { path } of boundaries) {
+    if (!own.has(path))
+      throw new Error(`${path} cannot be in a deferred part: it uses import(), or another part or entry loads it.`)
+  }
   const entry = boundaries.flatMap(({ path, names }, file) =>
     names.map((each) => `export { ${each} as ${each}_${file} } from '${path}'`),
   )

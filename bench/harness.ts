@@ -35,6 +35,8 @@ export interface Figure {
 }
 
 export interface Measured {
+  /** Name of the figure's file without its ending. */
+  readonly word?: string
   readonly figure: string
   readonly variant: string
   readonly baseline: string
@@ -84,7 +86,7 @@ export function againIfClosed(
 }
 
 /** Measures one figure, prints a line for each variant, and appends it to `bench/results.jsonl`. */
-export async function measure(figure: Figure): Promise<readonly Measured[]> {
+export async function measure(figure: Figure, word: string): Promise<readonly Measured[]> {
   const variants = [figure.baseline, ...figure.variants]
   const times = new Map<Variant, number>()
   for (const variant of variants) times.set(variant, figure.times ?? (await calibrated(variant, figure)))
@@ -98,7 +100,7 @@ export async function measure(figure: Figure): Promise<readonly Measured[]> {
     }
   }
   await figure.dispose?.()
-  const measured = variants.map((variant) => summary(figure, variant, samples))
+  const measured = variants.map((variant) => ({ word, ...summary(figure, variant, samples) }))
   report(measured)
   return measured
 }

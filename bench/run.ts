@@ -1,14 +1,17 @@
 // `npm run bench` measures all figures that take minutes; `--long` adds those that take an hour. `npm run bench --
 // import store` selects figures whose file or name contains one of the arguments. It measures the build, as users get
-// it. A figure without its peer on the machine is skipped.
-import { readdirSync } from 'node:fs'
-import { type Figure, measure } from './harness.ts'
+// it. A figure without its peer on the machine is skipped. `--write` renews the rows of the measured figures in the
+// table of docs/decisions/speed.md. `--runs=5` measures each figure five times; the table then has the medians.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { type Figure, type Measured, measure } from './harness.ts'
+import { withTable } from './table.ts'
 
 type Make = () => Figure | undefined | Promise<Figure | undefined>
 
 const given = process.argv.slice(2)
 const isLong = given.includes('--long')
-const words = given.filter((word) => word !== '--long')
+const runs = Number(given.find((word) => word.startsWith('--runs='))?.slice('--runs='.length) ?? 1)
+const words = given.filter((word) => !word.startsWith('--'))
 const place = new URL('./figures/', import.meta.url)
 
 const isAsked = (file: string, { name }: Make): boolean =>
@@ -17,7 +20,10 @@ const isAsked = (file: string, { name }: Make): boolean =>
 const begun = performance.now()
 const took: string[] = []
 const leftOut: string[] = []
-for (const file of readdirSync(place).sort()) {
+const skipped: string[] = []
+const measured: Measured[] = []
+const files = readdirSync(place).sort()
+for (const file of files) {
   const { figures = [], long = [] } = (await import(new URL(file, place).href)) as {
     readonly figures?: readonly Make[]
     /** Figures that `--long` adds. */
@@ -27,10 +33,13 @@ for (const file of readdirSync(place).sort()) {
   if (!isLong) leftOut.push(...long.filter((make) => isAsked(file, make)).map(({ name }) => name))
   const start = performance.now()
   for (const make of asked) {
-    const figure = await make()
-    if (figure !== undefined) await measure(figure)
+    for (let run = 0; run < runs; run++) {
+      const figure = await make()
+      if (figure !== undefined) measured.push(...(await measure(figure, wordOf(file))))
+      else if (!skipped.includes(wordOf(file))) skipped.push(wordOf(file))
+    }
   }
-  if (asked.length > 0) took.push(`${file.replace('.ts', '')} ${seconds(start)}`)
+  if (asked.length > 0) took.push(`${wordOf(file)} ${seconds(start)}`)
 }
 if (took.length === 0 && leftOut.length === 0) {
   console.error(`No figure has a file or a name with ${words.join(' or ')} in it.`)
@@ -38,7 +47,18 @@ if (took.length === 0 && leftOut.length === 0) {
 }
 console.log(`\nTook ${seconds(begun)} s: ${took.join(', ')}.`)
 if (leftOut.length > 0) console.log(`Left out without --long: ${leftOut.join(', ')}.`)
+if (skipped.length > 0)
+  console.log(`Skipped figures whose program or peer is not on this machine: ${skipped.join(', ')}.`)
+if (given.includes('--write')) {
+  const page = new URL('../docs/decisions/speed.md', import.meta.url)
+  const on = { node: process.version, date: new Date().toISOString().slice(0, 10) }
+  writeFileSync(page, withTable(readFileSync(page, 'utf8'), files.map(wordOf), measured, on))
+}
 process.exit(0)
+
+function wordOf(file: string): string {
+  return file.replace('.ts', '')
+}
 
 function seconds(since: number): string {
   return ((performance.now() - since) / 1000).toFixed(0)

@@ -98,6 +98,7 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
         '3600000',
       ),
     ],
+    [check('speed', 'speed over the commit in bench/base', [node, 'bench/against.ts', '--guard'])],
     [check('mutants', 'mutants of the sources', [node, 'test/nightly/source-mutants.ts'])],
     [
       check('endurance', 'endurance of a server', [

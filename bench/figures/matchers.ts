@@ -126,11 +126,11 @@ async function failing(): Promise<Figure> {
     ],
     // Short enough not to be noticed, in milliseconds.
     within: {
-      toHavePublished: 200_000,
-      'only the body': 200_000,
-      'only a header': 200_000,
-      toHaveDelivered: 200_000,
-      toHaveExecuted: 200_000,
+      toHavePublished: 150_000,
+      'only the body': 150_000,
+      'only a header': 150_000,
+      toHaveDelivered: 150_000,
+      toHaveExecuted: 150_000,
     },
     rounds: 5,
     dispose: () => sandbox.dispose(),

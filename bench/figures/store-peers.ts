@@ -1,7 +1,9 @@
-// Cost of a command inside the store, over the same in its peers: ioredis-mock and a real server.
+// Cost of a command inside the store, over the same in its peers: ioredis-mock and a real server. Cost of a command
+// through ioredis to a store in this process, over the same to js-redis-server.
 import { Redis } from 'ioredis'
 import RedisMock from 'ioredis-mock'
-import { each, type Figure } from '../harness.ts'
+import { clientPeers } from '../client-peers.ts'
+import { each, type Figure, type Variant } from '../harness.ts'
 import { startRedis } from '../redis-server.ts'
 import { type Argv, keysOf, loneStore, words } from '../store.ts'
 
@@ -38,28 +40,34 @@ async function counted(work: () => void | Promise<void>, computed: Peer['compute
   spent = user + system + (await computed()) - outside
 }
 
+/** Sends the calls a hundred at a time. */
+function sending(peer: Peer, calls: readonly Call[]): Variant {
+  const setUp = calls[0]![0] === 'get' ? calls.map(([, key]): Call => ['set', key!, '1']) : calls
+  return {
+    name: peer.name,
+    // Each round begins with the state after one round over the keys. Otherwise lists would grow during all rounds.
+    async run(times) {
+      await peer.send([['flushall']])
+      await peer.send(setUp)
+      await counted(async () => {
+        for (let left = times, at = 0; left > 0; left -= 100, at = (at + 100) % calls.length) {
+          await peer.send(calls.slice(at, at + Math.min(left, 100)))
+        }
+      }, peer.computed)
+    },
+  }
+}
+
+const callsOf = (rows: readonly Argv[]): Call[] => rows.map(([name, ...rest]): Call => [name!.toLowerCase(), ...rest])
+
 function figure(peer: Peer, name: string, rows: readonly Argv[], goal: number): Figure {
   const command = rows[0]![0]!
-  const calls = rows.map(([name, ...rest]): Call => [name!.toLowerCase(), ...rest])
-  const full = calls.map(([, key]): Call => ['set', key!, '1'])
   const store = loneStore()
   const ours = each(command, rows, (row) => store.execute(row))
   const setUp: readonly Argv[] = command === ('GET' as unknown) ? keys.map((key) => words('SET', key, 'value')) : rows
   return {
     name: `${command} over ${name}`,
-    baseline: {
-      name: peer.name,
-      // Each round begins with the state after one round over the keys. Otherwise lists would grow during all rounds.
-      async run(times) {
-        await peer.send([['flushall']])
-        await peer.send(command === ('GET' as unknown) ? full : calls)
-        await counted(async () => {
-          for (let left = times, at = 0; left > 0; left -= 100, at = (at + 100) % calls.length) {
-            await peer.send(calls.slice(at, at + Math.min(left, 100)))
-          }
-        }, peer.computed)
-      },
-    },
+    baseline: sending(peer, callsOf(rows)),
     variants: [
       {
         name: command,
@@ -119,4 +127,28 @@ const overRedis = commands.map((row) => async (): Promise<Figure | undefined> =>
   return peer && figure(peer, 'redis-server through ioredis, pipelines of a hundred, both processes', keys.map(row), 15)
 })
 
-export const figures = [...overMock, ...overRedis]
+const overClients = commands.map((row) => async (): Promise<Figure> => {
+  const rows = keys.map(row)
+  const command = rows[0]![0]!
+  const { ours, theirs } = await clientPeers()
+  const peerOf = (name: string, client: Redis): Peer => {
+    const methods = client as unknown as Record<string, (...words: readonly string[]) => Promise<unknown>>
+    const send = (batch: readonly Call[]) => Promise.all(batch.map(([name, ...rest]) => methods[name]!(...rest)))
+    return { name, send, computed: nothing, close: () => client.disconnect() }
+  }
+  const [own, other] = [peerOf('ioredisConnector()', ours), peerOf('js-redis-server', theirs)]
+  return {
+    name: `${command} through ioredis over js-redis-server, a hundred calls at a time`,
+    baseline: sending(other, callsOf(rows)),
+    variants: [sending(own, callsOf(rows))],
+    reading: () => spent,
+    atMost: { [own.name]: 1 },
+    rounds: 9,
+    dispose() {
+      own.close()
+      other.close()
+    },
+  }
+})
+
+export const figures = [...overMock, ...overClients, ...overRedis]

@@ -16,7 +16,7 @@ export interface Log {
 
 /** A fact in the log that may explain a failure. */
 export interface Circumstance {
-  /** Returns the text of the hint. Of many facts, only the first few are told. */
+  /** Returns the text of the hint. Of many facts, only the first few are printed. */
   readonly sentence: () => string
   /** `seq` of the entries that prove the fact. */
   readonly seqs: readonly number[]
