@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import type { Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { engineOf } from '../../src/queue/queue-internals.js'
 import { type Forecast, forecastsOf } from '../../src/queue/explain/forecast.js'
+import { engineOf } from '../../src/queue/queue-internals.js'
 import { isReplay, runs } from '../support/effort.js'
 import { acts, answers, perform, policies, worldOf } from './forecast-world.js'
 

@@ -1,7 +1,7 @@
 import { createSandbox, type SandboxDump } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { engineOf } from '../../src/queue/queue-internals.js'
 import type { DumpedRun } from '../../src/queue/dump/dumped-run-rows.js'
+import { engineOf } from '../../src/queue/queue-internals.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'
 
 const startAt = Date.parse('2031-03-03T12:00:00Z')

@@ -52,7 +52,7 @@ function postingsOf(field: TextField): Record<string, Record<number, number[]>> 
   return Object.fromEntries(shown)
 }
 
-it('contains the latest texts of each document, whatever they replaced', () => {
+it('contains the latest texts of each document, in place of all earlier ones', () => {
   fc.assert(
     fc.property(changes, (changes) => {
       const latest: Documents = new Map(changes.filter(([, texts]) => texts.length > 0 || true))
