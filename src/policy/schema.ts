@@ -45,7 +45,7 @@ const queueLimits: Schemas<QueueLimits> = {
 
 const recalls: Schemas<Exclude<Policy['vectorRecall'], number>> = { fast: share, balanced: share, precise: share }
 
-const policies: Schemas<Policy> = {
+const policies = (): Schemas<Policy> => ({
   maxTrafficEntries: limit,
   maxTrafficBytes: limit,
   maxForkBytes: limit,
@@ -135,7 +135,7 @@ const policies: Schemas<Policy> = {
   cronEvery: v.picklist(['reject', 'accept']),
   replacedScheduleStaysPaused: v.boolean(),
   replacedScheduleKeepsCreatedAt: v.boolean(),
-}
+})
 
 function someOf<T>(schemas: Schemas<T>): v.GenericSchema<Partial<T>> {
   const entries = Object.entries<v.GenericSchema>(schemas as never)
@@ -147,7 +147,7 @@ function someOf<T>(schemas: Schemas<T>): v.GenericSchema<Partial<T>> {
 }
 
 /** The schema of a policy object, in which every field is optional. */
-export const policySchema: () => v.GenericSchema<Partial<Policy>> = once(() => someOf(policies))
+export const policySchema: () => v.GenericSchema<Partial<Policy>> = once(() => someOf(policies()))
 
 /**
  * Returns the default policies with some of them replaced.

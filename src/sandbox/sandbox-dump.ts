@@ -68,7 +68,7 @@ const token = v.pipe(v.string(), v.minLength(1))
 
 /** Parts of a dump that each database has. */
 const databaseEntries = {
-  store: storeSchema,
+  store: storeSchema(),
   access: v.object({
     tokens: v.object({ standard: token, readOnly: token }),
     key: portable,

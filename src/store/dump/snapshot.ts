@@ -57,7 +57,7 @@ interface LoadedKey {
  */
 export function keysOf(dump: StoreDump): LoadedKey[] {
   checkDump(dump, 'load()')
-  const parsed = v.safeParse(storeSchema, dump, { abortEarly: true })
+  const parsed = v.safeParse(storeSchema(), dump, { abortEarly: true })
   if (!parsed.success) throw invalidDump('a store', complaintOf(parsed.issues))
   const loaded = parsed.output.keys.map(loadedKey)
   const names = new Set(loaded.map(({ name }) => name))
