@@ -1,7 +1,6 @@
 import { type Internals, internals } from '../kernel/internals.js'
-import type { Queue } from './direct-queue.js'
 import type { QueueEngine } from './queue-engine.js'
 
-export const queueInternals: Internals<Queue, QueueEngine> = internals('queue')
+export const queueInternals: Internals<object, QueueEngine> = internals('queue')
 
-export const engineOf: (queue: Queue) => QueueEngine = queueInternals.of
+export const engineOf: (queue: object) => QueueEngine = queueInternals.of

@@ -10,8 +10,6 @@ import {
   positionOf,
   stop,
 } from '../kernel/clock.js'
-import type { Gate } from '../kernel/gate.js'
-import type { Hints } from '../kernel/hints.js'
 import { InputJournal } from '../kernel/input-journal.js'
 import { InputRecorder } from '../kernel/input-recorder.js'
 import { type Instant, instant } from '../kernel/instant.js'
@@ -21,13 +19,11 @@ import { Replacement } from '../kernel/replacement.js'
 import { SandboxDisposed } from '../kernel/running-task.js'
 import { TrafficLog } from '../kernel/traffic-log.js'
 import type { WarnOnce } from '../kernel/warn-once.js'
-import type { ResolvedPolicy } from '../policy/policy.js'
-import type { Locate, SandboxUrls } from '../protocol/address.js'
-import { type Dialect, dialectsOf, vendorOf } from '../protocol/dialect.js'
-import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
+import { dialectsOf, vendorOf } from '../protocol/dialect.js'
+import { createGateway } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
 import { Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
-import { leastParallel, Network, ownRoom, type RoomForResponses } from '../queue/destinations/network.js'
+import { leastParallel, Network, ownRoom } from '../queue/destinations/network.js'
 import type { Queue } from '../queue/direct-queue.js'
 import { planOf } from '../queue/settings/queue-plan.js'
 import { runsOf } from '../report/run-lifecycles.js'
@@ -52,6 +48,7 @@ import { storeService } from '../store/rest/store-endpoints.js'
 import type { RestStore } from '../store/rest/store-front.js'
 import { StoreEngine } from '../store/store-engine.js'
 import { storeInternals } from '../store/store-internals.js'
+import type { Base, CorePlan, Outside } from './core-plan.js'
 import { type DatabaseTokens, keysOf, type SandboxTokens, secretDraws, secretTokens } from './credentials.js'
 import { type DatabasePlan, databasePlans, type StoreDatabase } from './databases.js'
 import { regionOf, type Shared } from './region-of.js'
@@ -98,40 +95,6 @@ export interface CoreState {
   readonly options?: SandboxOptions
   /** The dump to load, and the instant from which time continues. */
   readonly loaded?: { readonly dump: SandboxDump; readonly goesOn: number }
-}
-
-/** Settings that stay the same when a reset or load replaces the core. */
-export interface CorePlan {
-  readonly options: SandboxOptions
-  readonly dialect: Dialect
-  readonly policy: ResolvedPolicy
-  readonly addresses: SandboxUrls
-  readonly locate: Locate
-  readonly tokens: SandboxTokens
-  readonly hints: Hints
-  readonly gate: Gate
-  /** Sends a request to the present core of the sandbox. */
-  readonly answer: (request: Request) => Promise<Response>
-  /** Warnings that were already printed and must not be printed again. */
-  readonly heard: Set<string>
-  readonly elsewhere: ExternalStore | undefined
-  /** Messages about blocked requests to real hosts. */
-  readonly strays: () => readonly string[]
-  readonly explainToken: ExplainsToken
-  /** Memory account that all forks of a sandbox share. Set only if this sandbox is a fork. */
-  readonly forks: Account | undefined
-  /** Limit of the memory for responses of destinations. Set only on a server. */
-  readonly room: RoomForResponses | undefined
-}
-
-/**
- * Returns a data store outside this process.
- * @param own service of the built-in store, which the returned service wraps
- */
-export type ExternalStore = (own: Service<RestStore, User>) => {
-  readonly service: Service<RestStore, User>
-  /** Replaces the store behind `sandbox.store`. */
-  attach(store: Store): void
 }
 
 /**
@@ -233,20 +196,6 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   }
 }
 
-/** Parts of the core that must exist before the other parts are created. */
-export interface Base {
-  readonly clock: Clock
-  readonly random: Random
-  /** Returns the SCAN cursors of a database, whose random streams have this addition to their names. */
-  cursors(stream: string): ScanCursors
-  readonly kept: Account
-  readonly traffic: TrafficLog
-  readonly journal: InputJournal | undefined
-  readonly replacement: Replacement
-  /** Random source for tokens and keys that are created later; `undefined` if the sandbox has no secret. */
-  readonly draws: Random | undefined
-}
-
 function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
   const { options, policy } = plan
   const { seed = 1 } = options
@@ -278,9 +227,6 @@ function clockOf({ options, hints, gate }: CorePlan, startAt: Instant | undefine
 function journalOf(clock: Clock, traffic: TrafficLog): InputJournal {
   return new InputJournal(positionOf(clock), traffic, traffic.share(journalShare))
 }
-
-/** Fault rules, and the parts through which the sandbox reaches other hosts. */
-export type Outside = Pick<SandboxCore, 'destinations' | 'outbound' | 'faults'>
 
 function outsideOf(plan: CorePlan, base: Base): Outside {
   const { clock, random, traffic } = base

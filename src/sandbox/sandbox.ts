@@ -42,15 +42,8 @@ import type { Store } from '../store/direct-store.js'
 import type { Workflow } from '../workflow/direct-workflows.js'
 import { asOf } from './as-of.js'
 import { checkSandboxInvariants, timelineAround } from './check-invariants.js'
-import {
-  type CoreState,
-  createCore,
-  dialectsSeen,
-  disposeCore,
-  type ExternalStore,
-  presentTokens,
-  type SandboxCore,
-} from './core.js'
+import { type CoreState, createCore, dialectsSeen, disposeCore, presentTokens, type SandboxCore } from './core.js'
+import type { ExternalStore } from './core-plan.js'
 import { credentialsOf, keysOf, type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import type { StoreDatabase } from './databases.js'
 import { replaceDestinations } from './fork-destinations.js'

@@ -1,6 +1,5 @@
 import { type Internals, internals } from '../kernel/internals.js'
 import type { RunAdvancer } from './advance-run.js'
-import type { Workflow } from './direct-workflows.js'
 import type { WorkflowEngine } from './workflow-engine.js'
 
 interface WorkflowParts {
@@ -8,6 +7,6 @@ interface WorkflowParts {
   readonly course: RunAdvancer
 }
 
-export const workflowInternals: Internals<Workflow, WorkflowParts> = internals('workflows')
+export const workflowInternals: Internals<object, WorkflowParts> = internals('workflows')
 
-export const workflowsOf = (workflow: Workflow): WorkflowEngine => workflowInternals.of(workflow).engine
+export const workflowsOf = (workflow: object): WorkflowEngine => workflowInternals.of(workflow).engine

@@ -8,7 +8,7 @@ import { locator, relocator, sandboxUrlsOf } from '../../../src/protocol/address
 import { HttpError, json, moved } from '../../../src/protocol/call.js'
 import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import type { RoomForResponses } from '../../../src/queue/destinations/network.js'
-import type { ExternalStore } from '../../../src/sandbox/core.js'
+import type { ExternalStore } from '../../../src/sandbox/core-plan.js'
 import { isPublic, secretTokens, tokensOf, withoutPublicOnes } from '../../../src/sandbox/credentials.js'
 import { type LoadOptions, Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
 import type { SandboxDump } from '../../../src/sandbox/sandbox-dump.js'

@@ -1,4 +1,4 @@
-import type { ExternalStore } from '../../../../src/sandbox/core.js'
+import type { ExternalStore } from '../../../../src/sandbox/core-plan.js'
 import { RealRedis } from './real-redis.js'
 import type { RealRedisChoice } from './real-redis-options.js'
 import { Shadow, shadowDifferenceText } from './shadow.js'

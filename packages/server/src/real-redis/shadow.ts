@@ -1,6 +1,6 @@
 import { type Bytes, latin1, text } from '../../../../src/kernel/bytes.js'
 import { hidden, standardRedaction } from '../../../../src/report/redaction.js'
-import type { ExternalStore } from '../../../../src/sandbox/core.js'
+import type { ExternalStore } from '../../../../src/sandbox/core-plan.js'
 import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
 import { commandTable } from '../../../../src/store/commands/index.js'
 import { withoutWaiting } from '../../../../src/store/commands/stream-arguments.js'

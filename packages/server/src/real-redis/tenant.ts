@@ -1,4 +1,4 @@
-import type { ExternalStore } from '../../../../src/sandbox/core.js'
+import type { ExternalStore } from '../../../../src/sandbox/core-plan.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
 import { copyOf } from './copy-keys.js'
