@@ -12,6 +12,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Imports of the core that `fault-points.ts` replaces. */
 const instead = ['../protocol/gateway.js', '../queue/queue-engine.js', '../store/rest/store-endpoints.js']
 
+/** The files with these imports. */
+const importers = ['core', 'region-of'].map((name) => join(root, `src/sandbox/${name}.ts`))
+
 /** Texts of bundles, with or without fault points. A figure runs several copies of each. */
 const texts = new Map<boolean, Promise<Uint8Array>>()
 
@@ -35,7 +38,7 @@ async function builtText(withPoints: boolean): Promise<Uint8Array> {
     name: 'fault points',
     setup(given) {
       given.onResolve({ filter: /^\.\./ }, ({ path, importer }) => {
-        if (!instead.includes(path) || importer !== join(root, 'src/sandbox/core.ts')) return undefined
+        if (!instead.includes(path) || !importers.includes(importer)) return undefined
         seen.add(path)
         return { path: join(root, 'bench/fault-points.ts') }
       })
@@ -52,6 +55,6 @@ async function builtText(withPoints: boolean): Promise<Uint8Array> {
     plugins: [plugin],
   })
   const missing = instead.filter((path) => !seen.has(path))
-  if (missing.length > 0) throw new Error(`src/sandbox/core.ts does not import ${missing.join(', ')} any more.`)
+  if (missing.length > 0) throw new Error(`The sandbox does not import ${missing.join(', ')} any more.`)
   return outputFiles![0]!.contents
 }

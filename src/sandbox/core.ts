@@ -51,7 +51,7 @@ import { storeInternals } from '../store/store-internals.js'
 import type { Base, CorePlan, Outside } from './core-plan.js'
 import { type DatabaseTokens, keysOf, type SandboxTokens, secretDraws, secretTokens } from './credentials.js'
 import { type DatabasePlan, databasePlans, type StoreDatabase } from './databases.js'
-import { regionOf, type Shared } from './region-of.js'
+import { type RegionBase, regionOf } from './region-of.js'
 import { homeRegionOf, Regions } from './regions.js'
 import type { SandboxDump } from './sandbox-dump.js'
 import type { SandboxOptions } from './sandbox-options.js'
@@ -267,7 +267,7 @@ function regionsOf(
   plan: CorePlan,
   base: Base,
   outside: Outside,
-  { story, onSplit }: Pick<Shared, 'story'> & { readonly onSplit: (log: TrafficLog) => void },
+  { story, onSplit }: Pick<RegionBase, 'story'> & { readonly onSplit: (log: TrafficLog) => void },
 ): Regions {
   const { options, policy } = plan
   const home = homeRegionOf(policy)

@@ -12,7 +12,7 @@ import type { Region, RegionPlan } from './regions.js'
 import { signatureWindowOf } from './sandbox-options.js'
 
 /** Parts of the core that both regions use. */
-export interface Shared extends Base, Outside {
+export interface RegionBase extends Base, Outside {
   readonly story: (runId: string) => string
 }
 
@@ -20,7 +20,7 @@ export interface Shared extends Base, Outside {
 export function regionOf(
   { name, stream, traffic, read, keys }: RegionPlan,
   { options, dialect, policy, tokens }: CorePlan,
-  base: Shared,
+  base: RegionBase,
 ): Region {
   const { clock, random, destinations, faults, draws, story } = base
   const engine = new QueueEngine({

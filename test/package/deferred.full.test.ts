@@ -237,7 +237,7 @@ describe('in Vitest', () => {
   const kinds = {
     external: {},
     inlined: { server: { deps: { inline: ['stuntdouble'] } } },
-    // Vite inlines what is outside of node_modules.
+    // Vite transforms what is outside of node_modules.
     linked: {},
   }
 
@@ -415,7 +415,7 @@ describe('bundled', () => {
     expect(await printed(alone, `run.${ending}`, `globalThis.print = console.log\n${code}`)).toEqual(expected)
   })
 
-  test('for Node without the condition `module`: fails on first use, with one sentence', async () => {
+  test('for Node without the condition `module`: fails on first use, with one message', async () => {
     const options: BuildOptions = { platform: 'node', conditions: [] }
     const entry = `import { createSandbox } from 'stuntdouble'
       const { store } = createSandbox()
@@ -427,8 +427,8 @@ describe('bundled', () => {
       }`
     for (const format of ['esm', 'cjs'] as const) {
       const ending = format === 'esm' ? 'mjs' : 'cjs'
-      const code = await bundled(`sentence-${format}`, { ...options, format }, entry)
-      expect(await printed(folder(`sentence-alone-${format}`), `run.${ending}`, code)).toMatch(
+      const code = await bundled(`message-${format}`, { ...options, format }, entry)
+      expect(await printed(folder(`message-alone-${format}`), `run.${ending}`, code)).toMatch(
         /^stuntdouble cannot read its file dist\/parts\/scripts\.cjs\. If the package was bundled, leave it external/,
       )
     }
