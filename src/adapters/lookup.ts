@@ -25,14 +25,6 @@ function findDns(): Dns | undefined {
   return dns !== undefined && [dns, dns.promises].every(Object.isExtensible) ? dns : undefined
 }
 
-let found: { readonly dns: Dns | undefined } | undefined
-
-/** Returns the result of `findDns()`, which takes longer than everything else that happens when a test begins. */
-function hostDns(): Dns | undefined {
-  found ??= { dns: findDns() }
-  return found.dns
-}
-
 interface HostProcess {
   readonly versions?: { readonly bun?: string }
   readonly execArgv?: readonly string[]
@@ -50,7 +42,7 @@ let original: { readonly lookup: Lookup; readonly promise: LookupPromise } | und
  * @returns a function that allows these look-ups again
  */
 export function refuseLookups(refuse: Refuse, order: RefusalOrder = 'first'): () => void {
-  const dns = hostDns()
+  const dns = findDns()
   if (dns === undefined) return () => {}
   if (original === undefined) {
     original = { lookup: dns.lookup, promise: dns.promises.lookup }
@@ -74,7 +66,7 @@ export function refuseLookups(refuse: Refuse, order: RefusalOrder = 'first'): ()
  */
 export function fetchLooksUpHosts(): boolean {
   const { process } = globalThis as { process?: HostProcess }
-  if (hostDns() === undefined || process?.versions?.bun !== undefined || 'Deno' in globalThis) return false
+  if (findDns() === undefined || process?.versions?.bun !== undefined || 'Deno' in globalThis) return false
   return (
     hostVariables('NODE_USE_ENV_PROXY')?.NODE_USE_ENV_PROXY !== '1' && !process?.execArgv?.includes('--use-env-proxy')
   )

@@ -6,14 +6,14 @@ import { type FaultKindInfo, faultOf, typedOf } from '../../src/models/fault-fie
 import { StoreModel } from '../../src/models/store-model.js'
 
 /** Response of a control operation. */
-function asked<T>(path: string, sandbox: Sandbox, query = ''): T {
+function asked<T>(path: string, sandbox: Sandbox, query = ''): T | Promise<T> {
   const order = controlOperations.find((one) => one.path === path && one.method === 'GET')!
-  return order.run(sandbox, undefined, { query: new URLSearchParams(query), params: {} } as never) as T
+  return order.run(sandbox, undefined, { query: new URLSearchParams(query), params: {} } as never) as T | Promise<T>
 }
 
-describe('the catalog of faults', () => {
-  const kinds = asked<readonly FaultKindInfo[]>('/faults/catalog', createSandbox())
+const kinds = await asked<readonly FaultKindInfo[]>('/faults/catalog', createSandbox())
 
+describe('the catalog of faults', () => {
   test('contains every fault with its fields', () => {
     expect(kinds.length).toBeGreaterThan(30)
     expect(kinds.find(({ kind }) => kind === 'status')?.fields).toContainEqual({ name: 'status', type: 'integer' })
