@@ -6,6 +6,7 @@ import {
   escaped,
   type Format,
   minified,
+  noMappings,
   writeParts,
 } from './rolldown.deferred.ts'
 import { workspaceEntries } from './test/support/bundle.ts'
@@ -35,12 +36,6 @@ const lightEntries: readonly string[] = [
   'vitest/reporter',
   'playwright/reporter',
 ]
-
-/**
- * A source map without mappings. A runner that transforms the package then makes none either: such maps would be four
- * times as large as the code, and lead only to the same minified line.
- */
-const emptyMap = Buffer.from(JSON.stringify({ version: 3, sources: [], names: [], mappings: '' })).toString('base64')
 
 /**
  * Imports that stay imports of published files. A fixture imports its `extend` entry as it is published: in a shared
@@ -126,7 +121,7 @@ async function buildFormat(
       // In CommonJS, Jest cannot run `import()`.
       dynamicImportInCjs: false,
       minify: minified,
-      ...(format === 'es' && { postFooter: `//# sourceMappingURL=data:application/json;base64,${emptyMap}` }),
+      ...(format === 'es' && { postFooter: noMappings }),
       codeSplitting: {
         groups: [
           { name: 'base', test: (id) => core.has(id) && small.has(id), priority: 3 },
