@@ -32,6 +32,7 @@ export const deferredParts: Readonly<Record<string, readonly string[]>> = {
     'matchers/sequence.ts',
     'matchers/signatures.ts',
   ],
+  traces: ['src/report/load-trace.ts'],
   pages: ['packages/inspector/page/page-document.ts'],
   past: ['src/sandbox/journal-replay.ts', 'src/sandbox/past-sandbox.ts', 'src/sandbox/as-of.ts'],
   queue: ['src/sandbox/region-of.ts', 'src/queue/dump/load-queue.ts', 'src/workflow/run-messages.ts'],
