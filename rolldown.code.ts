@@ -93,7 +93,6 @@ async function buildFormat(
   const core = loadedWith(['index'])
   const light = loadedWith(lightEntries)
   const small = loadedWith(smallEntries)
-  const fixture = loadedWith([format === 'es' ? 'vitest' : 'jest'])
   const options = {
     input: sourcesOf(format),
     platform: 'neutral',
@@ -111,7 +110,7 @@ async function buildFormat(
   const parts = given ?? (await buildParts(options))
   await build({
     ...options,
-    plugins: [options.plugins, deferring(parts, format), core.plugin, light.plugin, small.plugin, fixture.plugin, asciiOnly],
+    plugins: [options.plugins, deferring(parts, format), core.plugin, light.plugin, small.plugin, asciiOnly],
     makeAbsoluteExternalsRelative: false,
     output: {
       dir: 'dist',
@@ -128,7 +127,6 @@ async function buildFormat(
           { name: 'base', test: (id) => core.has(id) && small.has(id), priority: 3 },
           { name: 'shared', test: (id) => core.has(id) && light.has(id), priority: 2 },
           { name: 'core', test: (id) => core.has(id), priority: 1 },
-          { name: 'fixture', test: (id) => fixture.has(id) && !light.has(id) && !small.has(id), priority: 0 },
         ],
       },
     },
