@@ -93,6 +93,9 @@ async function buildFormat(
   const core = loadedWith(['index'])
   const light = loadedWith(lightEntries)
   const small = loadedWith(smallEntries)
+  const fetching = loadedWith(['fetch'])
+  const matching = loadedWith(['matchers'])
+  const [vitest, jest] = [loadedWith(['vitest']), loadedWith(['jest'])]
   const options = {
     input: sourcesOf(format),
     platform: 'neutral',
@@ -110,7 +113,12 @@ async function buildFormat(
   const parts = given ?? (await buildParts(options))
   await build({
     ...options,
-    plugins: [options.plugins, deferring(parts, format), core.plugin, light.plugin, small.plugin, asciiOnly],
+    plugins: [
+      options.plugins,
+      deferring(parts, format),
+      ...[core, light, small, fetching, matching, vitest, jest].map(({ plugin }) => plugin),
+      asciiOnly,
+    ],
     makeAbsoluteExternalsRelative: false,
     output: {
       dir: 'dist',
@@ -127,6 +135,11 @@ async function buildFormat(
           { name: 'base', test: (id) => core.has(id) && small.has(id), priority: 3 },
           { name: 'shared', test: (id) => core.has(id) && light.has(id), priority: 2 },
           { name: 'core', test: (id) => core.has(id), priority: 1 },
+          // Each file takes a millisecond of the import in a test file, so the fixtures have few. What both contain needs
+          // no runner.
+          { name: 'fetching', test: (id) => fetching.has(id), priority: 0.9 },
+          { name: 'matching', test: (id) => matching.has(id), priority: 0.8 },
+          { name: 'fixture', test: (id) => vitest.has(id) && jest.has(id), priority: 0.7 },
         ],
       },
     },
