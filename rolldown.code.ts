@@ -139,6 +139,7 @@ async function buildFormat(
           // no runner.
           { name: 'fetching', test: (id) => fetching.has(id), priority: 0.9 },
           { name: 'matching', test: (id) => matching.has(id), priority: 0.8 },
+          { name: 'reporting', test: (id) => light.has(id) && vitest.has(id), priority: 0.75 },
           { name: 'fixture', test: (id) => vitest.has(id) && jest.has(id), priority: 0.7 },
         ],
       },
