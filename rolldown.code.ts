@@ -93,7 +93,7 @@ async function buildFormat(
   const core = loadedWith(['index'])
   const light = loadedWith(lightEntries)
   const small = loadedWith(smallEntries)
-  const fetching = loadedWith(['fetch'])
+  const adapters = loadedWith(['fetch', 'msw'])
   const matching = loadedWith(['matchers'])
   const [vitest, jest] = [loadedWith(['vitest']), loadedWith(['jest'])]
   const options = {
@@ -116,7 +116,7 @@ async function buildFormat(
     plugins: [
       options.plugins,
       deferring(parts, format),
-      ...[core, light, small, fetching, matching, vitest, jest].map(({ plugin }) => plugin),
+      ...[core, light, small, adapters, matching, vitest, jest].map(({ plugin }) => plugin),
       asciiOnly,
     ],
     makeAbsoluteExternalsRelative: false,
@@ -137,7 +137,7 @@ async function buildFormat(
           { name: 'core', test: (id) => core.has(id), priority: 1 },
           // Each file takes a millisecond of the import in a test file, so the fixtures have few. What both contain needs
           // no runner.
-          { name: 'fetching', test: (id) => fetching.has(id), priority: 0.9 },
+          { name: 'adapters', test: (id) => adapters.has(id) && vitest.has(id), priority: 0.9 },
           { name: 'matching', test: (id) => matching.has(id), priority: 0.8 },
           { name: 'reporting', test: (id) => light.has(id) && vitest.has(id), priority: 0.75 },
           { name: 'fixture', test: (id) => vitest.has(id) && jest.has(id), priority: 0.7 },
