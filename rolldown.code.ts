@@ -84,6 +84,18 @@ function loadedWith(names: readonly string[]): { readonly plugin: Plugin; readon
   return { plugin, has: (id) => seen.has(id) }
 }
 
+/**
+ * What other entries share with `stuntdouble/vitest`, in one chunk each. Each file takes a millisecond of the import in a
+ * test file. The chunks need no runner, because another entry needs them too.
+ */
+const sharedWithVitest: readonly (readonly [chunk: string, entries: readonly string[]])[] = [
+  ['adapters', ['fetch', 'msw']],
+  ['serving', ['server']],
+  ['matching', ['matchers']],
+  ['reporting', lightEntries],
+  ['fixture', ['jest']],
+]
+
 /** Builds the entries in one format. @returns what both formats share */
 async function buildFormat(
   format: Format,
@@ -93,9 +105,8 @@ async function buildFormat(
   const core = loadedWith(['index'])
   const light = loadedWith(lightEntries)
   const small = loadedWith(smallEntries)
-  const adapters = loadedWith(['fetch', 'msw'])
-  const matching = loadedWith(['matchers'])
-  const [vitest, jest] = [loadedWith(['vitest']), loadedWith(['jest'])]
+  const vitest = loadedWith(['vitest'])
+  const shares = sharedWithVitest.map(([name, others]) => ({ name, others: loadedWith(others) }))
   const options = {
     input: sourcesOf(format),
     platform: 'neutral',
@@ -116,7 +127,7 @@ async function buildFormat(
     plugins: [
       options.plugins,
       deferring(parts, format),
-      ...[core, light, small, adapters, matching, vitest, jest].map(({ plugin }) => plugin),
+      ...[core, light, small, vitest, ...shares.map(({ others }) => others)].map(({ plugin }) => plugin),
       asciiOnly,
     ],
     makeAbsoluteExternalsRelative: false,
@@ -135,12 +146,11 @@ async function buildFormat(
           { name: 'base', test: (id) => core.has(id) && small.has(id), priority: 3 },
           { name: 'shared', test: (id) => core.has(id) && light.has(id), priority: 2 },
           { name: 'core', test: (id) => core.has(id), priority: 1 },
-          // Each file takes a millisecond of the import in a test file, so the fixtures have few. What both contain needs
-          // no runner.
-          { name: 'adapters', test: (id) => adapters.has(id) && vitest.has(id), priority: 0.9 },
-          { name: 'matching', test: (id) => matching.has(id), priority: 0.8 },
-          { name: 'reporting', test: (id) => light.has(id) && vitest.has(id), priority: 0.75 },
-          { name: 'fixture', test: (id) => vitest.has(id) && jest.has(id), priority: 0.7 },
+          ...shares.map(({ name, others }, at) => ({
+            name,
+            test: (id: string) => others.has(id) && vitest.has(id),
+            priority: 0.9 - at / 10,
+          })),
         ],
       },
     },
