@@ -58,7 +58,7 @@ async function storeOverServer(): Promise<Figure> {
   const origin = `http://127.0.0.1:${(constant.address() as AddressInfo).port}`
   const token = sandbox.tokens.store
   return {
-    name: 'store GET over the server, over a constant node:http answer, client included',
+    name: 'store GET over the server, over a constant node:http response, client included',
     baseline: client('constant', origin, '/', token),
     variants: [client('stuntdouble/server', server.origin, '/main/store/', token, () => sandbox.traffic.clear())],
     // At least 0.85 of the throughput.

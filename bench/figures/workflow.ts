@@ -253,7 +253,7 @@ function memory(): Figure {
     },
     variants: [
       {
-        name: 'beside the same messages without a run',
+        name: 'less the same messages without a run',
         async run(times) {
           const messages = await held(() => plainPairs(times))
           used = (await held(() => sleeping(times))) - messages
@@ -264,7 +264,7 @@ function memory(): Figure {
     rounds: 5,
     unit: 'B',
     reading: () => used,
-    within: { 'beside the same messages without a run': 1024 },
+    within: { 'less the same messages without a run': 1024 },
   }
 }
 
