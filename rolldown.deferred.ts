@@ -5,13 +5,12 @@ import { minifySync, type ParseResult, parseSync, Visitor } from 'rolldown/utils
 // Parts of the core that the Node build loads on first use. An isolating runner imports the package for every test
 // file, and most test files need few of these parts.
 //
-// The sources import a part statically, through the functions that a few files export. The build replaces these
-// files: each function then loads the part and calls the function of the same name. A part imports nothing. Its file exports a
-// function that receives what the part needs of the core, so each class exists once, however the package is loaded.
+// The sources import a part statically, through the functions that a few files export. The build replaces these files:
+// each function then loads the part and calls the function of the same name. A part imports nothing. Its file exports
+// a function that receives what the part needs of the core, so each class exists once, however the package is loaded.
 
 /** The deferred parts, with the files through which other modules import them. */
 export const deferredParts: Readonly<Record<string, readonly string[]>> = {
-  scripts: ['src/store/scripting/deferred-scripts.ts'],
   commands: ['src/store/commands/rare-commands.ts'],
   cron: ['src/kernel/cron.ts'],
   dumps: ['src/sandbox/sandbox-dump.ts', 'src/sandbox/rebase-time.ts'],
@@ -32,7 +31,6 @@ export const deferredParts: Readonly<Record<string, readonly string[]>> = {
     'matchers/sequence.ts',
     'matchers/signatures.ts',
   ],
-  traces: ['src/report/load-trace.ts'],
   pages: ['packages/inspector/page/page-document.ts'],
   past: ['src/sandbox/journal-replay.ts', 'src/sandbox/past-sandbox.ts', 'src/sandbox/as-of.ts'],
   queue: ['src/sandbox/region-of.ts', 'src/queue/dump/load-queue.ts', 'src/workflow/run-messages.ts'],
@@ -48,9 +46,11 @@ export const deferredParts: Readonly<Record<string, readonly string[]>> = {
     'src/report/timeline.ts',
     'src/report/trace.ts',
   ],
+  scenarios: ['src/scenarios/scenario.ts', 'src/scenarios/scenario-steps.ts'],
+  scripts: ['src/store/scripting/deferred-scripts.ts'],
   snapshots: ['src/store/dump/snapshot.ts'],
   statistics: ['src/stats/rest/stats-endpoints.ts'],
-  scenarios: ['src/scenarios/scenario.ts', 'src/scenarios/scenario-steps.ts'],
+  traces: ['src/report/load-trace.ts'],
 }
 
 export interface DeferredPart {
@@ -241,8 +241,8 @@ function stub(name: string, names: readonly string[], file: number): string {
 const readingName = 'part:reading'
 
 /**
- * Reads a part in Node. A test may have replaced `fs.readFileSync`, with which Node reads code: then Node gets the original
- * one for this read, and a spy does not see the read.
+ * Reads a part in Node. A test may have replaced `fs.readFileSync`, with which Node reads code. Then Node gets the
+ * original one for this read, and a spy does not see the read.
  */
 const reading = `const fs = typeof process === 'object' ? process.getBuiltinModule?.('node:fs') : undefined
 const original = fs && Object.getOwnPropertyDescriptor(fs, 'readFileSync')

@@ -85,9 +85,9 @@ export function createGateway(options: GatewayOptions): Exchange {
     const routed = new RoutedRequest(call, body, location, hearing, entry?.seq ?? 0, journal, number)
     const target = routesFor(options.serviceAt(location))
     target.route(routed)
-    const struck =
+    const faulty =
       faults === undefined || faults.isInactive ? undefined : injectionsFor(faults, routed, target.service, clock)
-    if (struck !== undefined) return answerFaulty(struck, target, routed, entry, waiting)
+    if (faulty !== undefined) return answerFaulty(faulty, target, routed, entry, waiting)
     let served: RawResponse | LateResponse | Promise<RawResponse>
     try {
       served = target.serve(routed)
@@ -102,7 +102,7 @@ export function createGateway(options: GatewayOptions): Exchange {
   // The parts of a response are functions of their own, so that a request that need not wait creates no functions.
 
   function answerFaulty(
-    struck: FaultyRequest,
+    faulty: FaultyRequest,
     target: Routes,
     call: RoutedRequest,
     entry: Received | undefined,
@@ -111,7 +111,7 @@ export function createGateway(options: GatewayOptions): Exchange {
     const { clock } = options
     return waiting((task) => {
       const serve = (): RawResponse | Promise<RawResponse> => arrived(target.serve(call), call, task)
-      return finishLater(serveFaulty({ ...struck, call, task, clock, serve }), call, entry)
+      return finishLater(serveFaulty({ ...faulty, call, task, clock, serve }), call, entry)
     })
   }
 

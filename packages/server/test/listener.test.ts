@@ -245,7 +245,7 @@ function textOf({ target, headers, body, isChunked }: Written, isLast: boolean):
   return `${head}${own}Transfer-Encoding: chunked\r\n${close}\r\n${chunk}0\r\n\r\n`
 }
 
-test('listener() passes each request of a connection as it was written, however much it resembles the one before', async () => {
+test('listener() passes each request of a connection unchanged, also if it resembles the previous one', async () => {
   const calls: Pick<Written, 'target' | 'headers' | 'body'>[] = []
   const port = await listening((call) => {
     // A list of headers must stay the same after later requests, because logs keep it.
